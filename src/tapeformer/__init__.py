@@ -1,0 +1,3 @@
+"""tapeformer: multi-tape Turing machines compiled to exact Transformers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,77 @@
+"""The synchronous multi-queue machine: every queue pops one symbol and appends one in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tapeformer.circuit.record import Circuit
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue of fixed length. The machine knows only the *rule* of its length, not the number.
+
+    Cells not yet written hold `blank`. `parity_test` says that reading before the beginning is
+    noticed by equal parity (the length is even); without it such a read yields the newest cell.
+    """
+
+    name: str
+    alphabet: tuple[str, ...]
+    blank: str
+    length_rule: str
+    parity_test: bool = True
+
+
+@dataclass(frozen=True)
+class Register:
+    """A part of the finite control, carried from token to token; `start` is its value in the prompt."""
+
+    name: str
+    alphabet: tuple[str, ...]
+    start: str
+
+
+@dataclass(frozen=True)
+class QueueMachine:
+    """Queues, registers and one step function, independent of every queue's length.
+
+    `step` has an input port for each queue (its front) and each register, and an output port for
+    each queue (what is appended) and each register, named as the queue or register. The first
+    generated token is the step applied to the prompt.
+
+    `prompt` maps a prompt symbol to the queue that receives it and the symbol written there.
+    `verdict` names the register that is `run` until the machine has stopped, then one of
+    `accept reject halt out_of_space`; `stepped` the register that is `1` in the token of each
+    step of the Turing machine; `state` the register that holds the Turing machine's state.
+    `reading` is what a decoder needs to read a window back as tapes: plain data, kept in a bundle.
+    """
+
+    name: str
+    construction: str
+    queues: tuple[Queue, ...]
+    registers: tuple[Register, ...]
+    step: Circuit
+    prompt_queue: str
+    prompt_start: str
+    prompt_symbols: Mapping[str, str]
+    verdict: str = "verdict"
+    stepped: str = "stepped"
+    state: str = "state"
+    reading: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The numbers that depend on n: levels, base, and the length that each rule gives."""
+
+    construction: str
+    levels: int
+    base: int
+    lengths: Mapping[str, int]
+    capacity: int
+
+    @property
+    def window(self) -> int:
+        """Tokens that must be kept: the longest queue."""
+        return max(self.lengths.values())

@@ -1,0 +1,7 @@
+"""The direct simulator: the oracle. It reads machines and shares no code with the compiler."""
+
+from tapeformer.simulator.fast import simulate
+from tapeformer.simulator.result import Configuration, Outcome, Result, Tape
+from tapeformer.simulator.stepwise import configurations
+
+__all__ = ["Configuration", "Outcome", "Result", "Tape", "configurations", "simulate"]
