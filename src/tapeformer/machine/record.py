@@ -78,7 +78,7 @@ class TuringMachine:
     input_symbols: tuple[str, ...] = ()
     default_word: tuple[str, ...] | None = None
     description: str = ""
-    origin: str = ""
+    origin: str = field(default="", compare=False)
     cases: tuple[Case, ...] = ()
     place: Place | None = field(default=None, compare=False)
 

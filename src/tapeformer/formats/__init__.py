@@ -1,0 +1,15 @@
+"""File formats: one module each, with NAME, TITLE, recognises, read and, for some, write."""
+
+from tapeformer.formats.reading import Conventions
+from tapeformer.formats.registry import FORMATS, WRITERS, dumps, load, loads, losses, recognise
+
+__all__ = [
+    "FORMATS",
+    "WRITERS",
+    "Conventions",
+    "dumps",
+    "load",
+    "loads",
+    "losses",
+    "recognise",
+]

@@ -1,0 +1,203 @@
+"""tapeformer's own YAML: turingmachine.io's, extended to several tapes, roles and worked cases.
+
+States whose row is empty are halting states, unless a `halt:` list says which ones are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from tapeformer.faults import quoted
+from tapeformer.formats.native_cases import read_cases, read_word
+from tapeformer.formats.native_writer import losses, write
+from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish
+from tapeformer.formats.yaml_table import TableReader
+from tapeformer.formats.yaml_tree import Items, Mapping, Node, Scalar, compose, kind_of
+from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
+
+__all__ = ["NAME", "TITLE", "Document", "losses", "read", "recognises", "write"]
+
+NAME = "native"
+TITLE = "tapeformer's YAML (several tapes, roles, worked cases)"
+SHARED_KEYS = ("name", "input", "blank", "start state", "synonyms", "table")
+OWN_KEYS = (
+    *("description", "tapes", "tape kind", "accept", "reject", "halt", "accept on", "no rule"),
+    *("symbols", "input symbols", "cases"),
+)
+MOST_TAPES = 16
+
+Choice = TypeVar("Choice", bound=Enum)
+
+
+def recognises(text: str) -> bool:
+    """Whether there is a `table:` and at least one key that turingmachine.io does not have."""
+    starts = [line.split(":", 1)[0].rstrip() for line in text.split("\n") if ":" in line]
+    return "table" in starts and any(key in starts for key in OWN_KEYS)
+
+
+def read(source: Source, conventions: Conventions) -> TuringMachine:
+    """The machine of a file; every key must be known."""
+    document = Document.of(compose(source.text, source.name), Collector(source))
+    document.check_keys()
+    return document.machine(conventions, NAME)
+
+
+@dataclass(frozen=True)
+class Document:
+    """The top level of a file: its keys, and the faults found so far."""
+
+    entries: dict[str, Node]
+    lines: dict[str, int]
+    faults: Collector
+
+    @classmethod
+    def of(cls, root: Node, faults: Collector) -> Document:
+        """The keys of a tree; a file that is no mapping, or names a key twice, is refused."""
+        if not isinstance(root, Mapping):
+            faults.add("the file", root.line, "keys such as `blank:` and `table:`", kind_of(root))
+            faults.raise_if_any()
+        pairs = root.pairs if isinstance(root, Mapping) else []
+        entries: dict[str, Node] = {}
+        for key, value in pairs:
+            name = key.text if isinstance(key, Scalar) else ""
+            if name in entries:
+                faults.add(f"the key {quoted(name)} stands twice", key.line)
+            entries[name] = value
+        lines = {key.text: key.line for key, _ in pairs if isinstance(key, Scalar)}
+        return cls(entries, lines, faults)
+
+    def check_keys(self) -> None:
+        """Unknown keys are errors: this is how misspelt ones are found."""
+        known = (*SHARED_KEYS, *OWN_KEYS)
+        for key in self.entries:
+            if key not in known:
+                expected = "one of " + ", ".join(known)
+                self.faults.add(f"unknown key {quoted(key)}", self.lines.get(key), expected)
+
+    def text(self, key: str, default: str | None = None) -> str | None:
+        """A text, or the default where the key is missing or says nothing."""
+        node = self.entries.get(key)
+        if node is None or (isinstance(node, Scalar) and node.is_null):
+            return default
+        if not isinstance(node, Scalar):
+            self.faults.add(f"`{key}`", node.line, "a text", kind_of(node))
+            return default
+        return node.text
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """A list of texts; a single text is a list of one."""
+        node = self.entries.get(key)
+        if node is None or (isinstance(node, Scalar) and node.is_null):
+            return ()
+        items = node.items if isinstance(node, Items) else [node]
+        texts = tuple(item.text for item in items if isinstance(item, Scalar))
+        if len(texts) < len(items):
+            self.faults.add(f"`{key}`", node.line, "a list of texts", kind_of(node))
+        return texts
+
+    def choice(self, key: str, choices: type[Choice], default: Choice) -> Choice:
+        """One of a few words."""
+        text = self.text(key, default.value)
+        try:
+            return choices(text)
+        except ValueError:
+            known = ", ".join(str(choice.value) for choice in choices)
+            self.faults.add(f"`{key}`", self.lines[key], f"one of {known}", quoted(text or ""))
+            return default
+
+    def tapes(self) -> int:
+        """The number of tapes, 1 where none is stated."""
+        text = self.text("tapes", "1") or ""
+        if text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_TAPES:
+            return int(text)
+        self.faults.add("`tapes`", self.lines["tapes"], f"1 to {MOST_TAPES}", quoted(text))
+        return 1
+
+    def required(self, key: str, example: str) -> str:
+        """A text that must be there."""
+        text = self.text(key)
+        if text is None:
+            self.faults.add(
+                f"there is no `{key}`", 1, expected=f"a line such as `{key}: {example}`"
+            )
+        return text or ""
+
+    def machine(self, conventions: Conventions, origin: str) -> TuringMachine:
+        """The machine that the keys describe."""
+        draft = self._draft(conventions)
+        self.faults.raise_if_any()
+        machine = finish(draft, self.faults.source, conventions, origin)
+        machine = self._with_roles(machine, draft.states)
+        machine = self._with_examples(machine)
+        self._check_states(machine, draft.states)
+        self.faults.raise_if_any()
+        return machine
+
+    def _draft(self, conventions: Conventions) -> Draft:
+        blank, start = self.required("blank", "' '"), self.required("start state", "q0")
+        tapes = self.tapes()
+        table = self.entries.get("table")
+        if not isinstance(table, Mapping):
+            got = "" if table is None else kind_of(table)
+            self.faults.add("there is no table of rules", 1, "`table:` with a row a state", got)
+            table = Mapping()
+        matches_blank = conventions.wildcard_matches_blank is not False
+        reader = TableReader(tapes, blank, matches_blank, self.faults)
+        patterns, states = reader.read(table, self.entries.get("synonyms"))
+        name = self.text("name") or self.faults.source.stem
+        symbols = (*self.names("symbols"), *self.names("input symbols"), *self._input_letters())
+        return Draft(name, tapes, blank, start, tuple(patterns), tuple(states), symbols)
+
+    def _input_letters(self) -> tuple[str, ...]:
+        """Symbols that only the input in the file names, which turingmachine.io allows."""
+        word = self.entries.get("input")
+        declared = "symbols" in self.entries or "input symbols" in self.entries
+        return tuple(word.text) if isinstance(word, Scalar) and not declared else ()
+
+    def _with_roles(self, machine: TuringMachine, states: tuple[str, ...]) -> TuringMachine:
+        accepting, rejecting = frozenset(self.names("accept")), frozenset(self.names("reject"))
+        with_rules = {rule.state for rule in machine.rules}
+        silent = frozenset(states) - with_rules - accepting - rejecting
+        halting = frozenset(self.names("halt")) if "halt" in self.entries else silent
+        no_rule = self.choice("no rule", NoRule, NoRule.HALT)
+        return replace(
+            machine,
+            accepting=accepting,
+            rejecting=rejecting,
+            halting=halting,
+            tape_kind=self.choice("tape kind", TapeKind, TapeKind.TWO_WAY),
+            accept_on=self.choice("accept on", AcceptOn, AcceptOn.ENTRY),
+            no_rule_rejects=no_rule is NoRule.REJECT,
+            input_symbols=self.names("input symbols"),
+            description=(self.text("description", "") or "").strip(),
+        )
+
+    def _with_examples(self, machine: TuringMachine) -> TuringMachine:
+        cases = read_cases(self.entries.get("cases"), machine, self.faults)
+        word = read_word(self.entries.get("input"), machine, self.faults)
+        return replace(machine, cases=cases, default_word=word)
+
+    def _check_states(self, machine: TuringMachine, declared: tuple[str, ...]) -> None:
+        """Every state that is gone to has a row or a role: this is how misspelt ones are found."""
+        known = {*declared, *machine.accepting, *machine.rejecting, *machine.halting}
+        missing: Callable[[str], str] = "state {} has no row in the table".format
+        if machine.start not in known:
+            what = f"the start {missing(quoted(machine.start))}"
+            self.faults.add(what, self.lines["start state"], remedy="add a row")
+        told: set[str] = set()
+        for rule in machine.rules:
+            if rule.next_state not in known | told:
+                told.add(rule.next_state)
+                line = rule.place.line if rule.place else None
+                remedy = "add one (with nothing in it for a halting state), or correct the name"
+                self.faults.add(missing(quoted(rule.next_state)), line, remedy=remedy)
+
+
+class NoRule(Enum):
+    """What a missing rule means in a machine without accepting states."""
+
+    HALT = "halt"
+    REJECT = "reject"

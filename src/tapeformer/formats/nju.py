@@ -1,0 +1,153 @@
+"""The Nanjing course format `.tm`: `#Q #S #G #q0 #B #F #N` settings, then one rule a line.
+
+A rule is `state old-symbols new-symbols directions new-state` with one character per tape in the
+middle three. `*` as an old symbol matches any symbol but the blank, as a new one it keeps the
+symbol. A missing rule rejects. Comments start with `;`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from tapeformer.faults import quoted
+from tapeformer.formats.patterns import Pattern, Read, anything, exactly
+from tapeformer.formats.reading import (
+    Collector,
+    Conventions,
+    Draft,
+    Source,
+    finish,
+    moves_from,
+    numbered_lines,
+)
+from tapeformer.machine.record import Move, TuringMachine
+
+NAME = "nju"
+TITLE = "Nanjing University course format (.tm)"
+ANY = "*"
+MOVES = {"l": Move.LEFT, "r": Move.RIGHT, "*": Move.STAY}
+MOST_TAPES = 16
+_SETTING = re.compile(r"#\s*(q0|[A-Za-z]+)\s*=\s*(.*)")
+
+
+def recognises(text: str) -> bool:
+    """Whether there are settings such as `#q0 = ...`."""
+    return re.search(r"^\s*#\s*(q0|Q|F|N)\s*=", text, re.MULTILINE) is not None
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What stands before the rules; braces may be left out around a single name."""
+
+    states: tuple[str, ...]
+    input_symbols: tuple[str, ...]
+    tape_symbols: tuple[str, ...]
+    start: str
+    blank: str
+    final: tuple[str, ...]
+    tapes: int | None
+
+
+def read(source: Source, conventions: Conventions) -> TuringMachine:
+    """The machine of a file. It accepts on entering a final state."""
+    faults = Collector(source)
+    found: dict[str, tuple[int, str]] = {}
+    rules: list[tuple[int, list[str]]] = []
+    for line, text in numbered_lines(source.text, ";"):
+        match = _SETTING.fullmatch(text)
+        if match:
+            found[match[1]] = (line, match[2].strip())
+        else:
+            rules.append((line, text.split()))
+    settings = _settings(found, faults)
+    faults.raise_if_any()
+    return _machine(settings, rules, source, conventions, faults)
+
+
+def _machine(
+    settings: _Settings,
+    rules: list[tuple[int, list[str]]],
+    source: Source,
+    conventions: Conventions,
+    faults: Collector,
+) -> TuringMachine:
+    tapes = settings.tapes or _tapes_of(rules)
+    wildcard = anything(but=[] if conventions.wildcard_matches_blank else [settings.blank])
+    patterns = [_pattern(fields, line, tapes, wildcard, faults) for line, fields in rules]
+    if not rules:
+        faults.add("no rules", expected="lines such as `q0 01 10 rr q1`")
+    _check_names(settings, rules, faults)
+    faults.raise_if_any()
+    symbols = (*settings.tape_symbols, *settings.input_symbols)
+    known = tuple(pattern for pattern in patterns if pattern is not None)
+    draft = Draft(
+        source.stem, tapes, settings.blank, settings.start, known, settings.states, symbols
+    )
+    return replace(
+        finish(draft, source, conventions, NAME),
+        accepting=frozenset(settings.final),
+        input_symbols=settings.input_symbols,
+        no_rule_rejects=True,
+    )
+
+
+def _settings(found: dict[str, tuple[int, str]], faults: Collector) -> _Settings:
+    def names(key: str) -> tuple[str, ...]:
+        _, text = found.get(key, (0, ""))
+        return tuple(part.strip() for part in text.strip("{} \t").split(",") if part.strip())
+
+    start = names("q0") or names("q")
+    if len(start) != 1:
+        faults.add("no start state", expected="a line `#q0 = STATE`", got=" ".join(start))
+    blank = names("B") or ("_",)
+    tapes = None
+    if "N" in found:
+        line, text = found["N"]
+        if re.fullmatch(r"[0-9]{1,2}", text) and 1 <= int(text) <= MOST_TAPES:
+            tapes = int(text)
+        else:
+            faults.add("the number of tapes", line, f"1 to {MOST_TAPES}", quoted(text))
+    tape_symbols = names("G") or names("T")
+    return _Settings(
+        names("Q"), names("S"), tape_symbols, "".join(start), blank[0], names("F"), tapes
+    )
+
+
+def _tapes_of(rules: list[tuple[int, list[str]]]) -> int:
+    """The number of tapes where none is stated: that of the first rule."""
+    return next((len(fields[1]) for _, fields in rules if len(fields) == 5), 1)
+
+
+def _check_names(
+    settings: _Settings, rules: list[tuple[int, list[str]]], faults: Collector
+) -> None:
+    """States must be declared where the file declares any: this is how typing errors are found."""
+    if not settings.states:
+        return
+    declared = frozenset(settings.states)
+    for line, fields in rules:
+        for state in (fields[0], fields[-1]):
+            if len(fields) == 5 and state not in declared:
+                faults.add(f"state {quoted(state)} is not in #Q", line, remedy="add it there")
+    for state in (settings.start, *settings.final):
+        if state not in declared:
+            faults.add(f"state {quoted(state)} is not in #Q", remedy="add it there")
+
+
+def _pattern(
+    fields: list[str], line: int, tapes: int, wildcard: Read, faults: Collector
+) -> Pattern | None:
+    if len(fields) != 5 or {len(part) for part in fields[1:4]} != {tapes}:
+        expected = f"`state old new directions state` with {tapes} characters in the middle three"
+        faults.add("not a rule", line, expected, quoted(" ".join(fields)))
+        return None
+    state, old, new, directions, goal = fields
+    return Pattern(
+        state=state,
+        read=tuple(wildcard if symbol == ANY else exactly(symbol) for symbol in old),
+        write=tuple(None if symbol == ANY else symbol for symbol in new),
+        moves=moves_from(directions.lower(), MOVES, faults, line),
+        next_state=goal,
+        place=faults.source.place(line),
+    )

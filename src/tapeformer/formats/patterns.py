@@ -1,0 +1,142 @@
+"""Rules with wildcards, and how they become plain rules: written once for every format that has them.
+
+A pattern names a state (or any) and, for each tape, the symbols it matches. Where several
+patterns match, the most specific wins; two equally specific ones that disagree are a conflict,
+which the machine's own verifier reports.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.machine.record import Move, Rule
+
+MOST_RULES = 400_000
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a pattern matches on one tape: these symbols, or any (with blank or without) but these."""
+
+    symbols: frozenset[str]
+    negated: bool = False
+    rank: int = 0
+
+    def matching(self, alphabet: Sequence[str]) -> list[str]:
+        """The symbols of an alphabet that match, in its order."""
+        return [symbol for symbol in alphabet if (symbol in self.symbols) != self.negated]
+
+
+def exactly(symbol: str) -> Read:
+    """Matches one symbol."""
+    return Read(frozenset((symbol,)))
+
+
+def any_of(symbols: Iterable[str]) -> Read:
+    """Matches each of the symbols, as if the rule were written once for each."""
+    return Read(frozenset(symbols))
+
+
+def anything(but: Iterable[str] = ()) -> Read:
+    """A wildcard: matches every symbol except those named."""
+    return Read(frozenset(but), negated=True, rank=1)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A rule that may stand for many. None as a state matches any; None as a write or next keeps."""
+
+    state: str | None
+    read: tuple[Read, ...]
+    write: tuple[str | None, ...]
+    moves: tuple[Move, ...]
+    next_state: str | None
+    place: Place | None = None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How general it is: a wildcard state is more general than any wildcard symbols."""
+        return int(self.state is None), sum(read.rank for read in self.read)
+
+    def rule(self, state: str, read: tuple[str, ...]) -> Rule:
+        """The plain rule for one state and the symbols read."""
+        write = tuple(
+            old if new is None else new for old, new in zip(read, self.write, strict=True)
+        )
+        goal = state if self.next_state is None else self.next_state
+        return Rule(state, read, write, self.moves, goal, self.place)
+
+
+def expand(
+    patterns: Sequence[Pattern], states: Sequence[str], symbols: Sequence[str], blank: str
+) -> tuple[Rule, ...]:
+    """Plain rules from patterns, most specific first where several match; order of the file kept.
+
+    Tape 1 can hold every symbol; the others start blank, so a wildcard there stands only for the
+    blank and what is ever written there.
+    """
+    if not patterns:
+        return ()
+    alphabets = [
+        list(symbols) if tape == 0 else _written(patterns, tape, blank, symbols)
+        for tape in range(len(patterns[0].read))
+    ]
+    _check_size(patterns, states, alphabets)
+    best: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], list[Rule]]] = {}
+    for pattern in patterns:
+        for rule in _instances(pattern, states, alphabets):
+            rank, rules = best.setdefault((rule.state, rule.read), (pattern.rank, []))
+            if pattern.rank < rank:
+                best[rule.state, rule.read] = (pattern.rank, [rule])
+            elif pattern.rank == rank:
+                rules.append(rule)
+    return tuple(rule for _, rules in best.values() for rule in rules)
+
+
+def _instances(
+    pattern: Pattern, states: Sequence[str], alphabets: Sequence[Sequence[str]]
+) -> Iterator[Rule]:
+    named = states if pattern.state is None else (pattern.state,)
+    for state in named:
+        for read in itertools.product(*_choices(pattern, alphabets)):
+            yield pattern.rule(state, read)
+
+
+def _choices(pattern: Pattern, alphabets: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Per tape, the symbols to write the rule out for; a symbol named outright is always kept."""
+    return [
+        read.matching(alphabet) if read.negated else sorted(read.symbols)
+        for read, alphabet in zip(pattern.read, alphabets, strict=True)
+    ]
+
+
+def _written(
+    patterns: Sequence[Pattern], tape: int, blank: str, symbols: Sequence[str]
+) -> list[str]:
+    """Symbols that can ever stand on a tape that starts blank."""
+    written = {blank} | {pattern.write[tape] for pattern in patterns}
+    return [symbol for symbol in symbols if symbol in written]
+
+
+def _check_size(
+    patterns: Sequence[Pattern], states: Sequence[str], alphabets: Sequence[Sequence[str]]
+) -> None:
+    total = 0
+    for pattern in patterns:
+        count = len(states) if pattern.state is None else 1
+        for choice in _choices(pattern, alphabets):
+            count *= len(choice)
+        total += count
+        if total > MOST_RULES:
+            raise TapeformerError(
+                Fault(
+                    "the wildcards stand for too many rules",
+                    pattern.place,
+                    expected=f"at most {MOST_RULES:,}",
+                    got=f"{total:,} up to here",
+                    remedy="use fewer wildcards, symbols or tapes",
+                )
+            )

@@ -1,0 +1,156 @@
+"""What every reader shares: the source, the conventions asked for, and a collector of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.formats.patterns import Pattern, expand
+from tapeformer.machine.record import AcceptOn, Move, TapeKind, TuringMachine
+
+MOST_FAULTS = 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a machine and the name it has in messages; `stem` is a name for the machine."""
+
+    text: str
+    name: str
+    stem: str = "machine"
+
+    def place(self, line: int | None = None) -> Place:
+        """A place in this source."""
+        return Place(self.name, line)
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What the user wants instead of a format's own conventions; None leaves them as they are."""
+
+    accept_on: AcceptOn | None = None
+    wildcard_matches_blank: bool | None = None
+    tape_kind: TapeKind | None = None
+    accepting: tuple[str, ...] | None = None
+    rejecting: tuple[str, ...] | None = None
+    symbols: tuple[str, ...] = ()
+
+    def applied(self, machine: TuringMachine) -> TuringMachine:
+        """The machine under these conventions; a state named here must exist."""
+        faults = Collector(Source("", "option"))
+        for state in (*(self.accepting or ()), *(self.rejecting or ())):
+            if state not in machine.states:
+                known = ", ".join(map(quoted, machine.states[:12]))
+                faults.add(f"there is no state {quoted(state)}", expected=f"one of {known}")
+        faults.raise_if_any()
+        accepting = machine.accepting if self.accepting is None else frozenset(self.accepting)
+        rejecting = machine.rejecting if self.rejecting is None else frozenset(self.rejecting)
+        return replace(
+            machine,
+            accept_on=self.accept_on or machine.accept_on,
+            tape_kind=self.tape_kind or machine.tape_kind,
+            accepting=accepting,
+            rejecting=rejecting,
+            more_symbols=(*machine.more_symbols, *self.symbols),
+        )
+
+
+@dataclass
+class Collector:
+    """Gathers faults while a file is read, so that all are told at once."""
+
+    source: Source
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(
+        self,
+        what: str,
+        line: int | None = None,
+        expected: str = "",
+        got: str = "",
+        remedy: str = "",
+    ) -> None:
+        """One more fault; past the twentieth there is no use in going on."""
+        self.faults.append(Fault(what, self.source.place(line), expected, got, remedy))
+        if len(self.faults) >= MOST_FAULTS:
+            self.raise_if_any()
+
+    def raise_if_any(self) -> None:
+        """Ends the reading if anything was wrong."""
+        if self.faults:
+            raise TapeformerError(self.faults)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A machine as a file states it, before its wildcards are written out."""
+
+    name: str
+    tapes: int
+    blank: str
+    start: str
+    patterns: tuple[Pattern, ...]
+    states: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+
+
+def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) -> TuringMachine:
+    """The machine of a draft: wildcards expanded over all states and symbols that are named."""
+    symbols = _named_symbols(draft, conventions)
+    states = _named_states(draft)
+    rules = expand(draft.patterns, states, symbols, draft.blank)
+    order = {state: number for number, state in enumerate(states)}
+    rules = tuple(sorted(rules, key=lambda rule: order[rule.state]))
+    in_rules = {symbol for rule in rules for symbol in (*rule.read, *rule.write)}
+    return TuringMachine(
+        name=draft.name,
+        tapes=draft.tapes,
+        blank=draft.blank,
+        start=draft.start,
+        rules=rules,
+        more_symbols=tuple(s for s in symbols if s not in in_rules and s != draft.blank),
+        origin=origin,
+        place=source.place(),
+    )
+
+
+def _named_symbols(draft: Draft, conventions: Conventions) -> tuple[str, ...]:
+    named: list[str] = [draft.blank, *draft.symbols]
+    for pattern in draft.patterns:
+        for read, write in zip(pattern.read, pattern.write, strict=True):
+            named += sorted(read.symbols)
+            named += [] if write is None else [write]
+    return tuple(dict.fromkeys([*named, *conventions.symbols]))
+
+
+def _named_states(draft: Draft) -> tuple[str, ...]:
+    """Every state that can be in, for a wildcard in place of a state."""
+    in_patterns = (
+        name for pattern in draft.patterns for name in (pattern.state, pattern.next_state)
+    )
+    named: Iterable[str | None] = [draft.start, *draft.states, *in_patterns]
+    return tuple(name for name in dict.fromkeys(named) if name is not None)
+
+
+def moves_from(
+    letters: Sequence[str], meaning: dict[str, Move], faults: Collector, line: int | None
+) -> tuple[Move, ...]:
+    """Moves from a format's own letters; an unknown letter is a fault that names the known ones."""
+    moves = []
+    for letter in letters:
+        if letter not in meaning:
+            known = ", ".join(meaning)
+            faults.add(f"unknown move {quoted(letter)}", line, expected=f"one of {known}")
+        moves.append(meaning.get(letter, Move.STAY))
+    return tuple(moves)
+
+
+def numbered_lines(text: str, comment: str) -> list[tuple[int, str]]:
+    """Lines that say something, with their numbers, without comments and outer space."""
+    lines = ((number, line.split(comment, 1)[0].strip()) for number, line in _lines(text))
+    return [(number, line) for number, line in lines if line]
+
+
+def _lines(text: str) -> Iterable[tuple[int, str]]:
+    return enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1)

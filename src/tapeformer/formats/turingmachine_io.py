@@ -1,0 +1,84 @@
+"""turingmachine.io: YAML with `input`, `blank`, `start state`, `table`, optional `synonyms`.
+
+A state with an empty row halts; `accept` is only a name. The site saves a machine inside a second
+document, under `source code`: both are read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tapeformer.formats.native import OWN_KEYS, Document
+from tapeformer.formats.native_writer import rule_text, word_text
+from tapeformer.formats.reading import Collector, Conventions, Source
+from tapeformer.formats.writing import lost_roles, one_plain_tape, refuse
+from tapeformer.formats.yaml_tree import Mapping, Node, Scalar, compose, scalar_text
+from tapeformer.machine.record import Move, TuringMachine
+
+NAME = "turingmachine.io"
+TITLE = "turingmachine.io (YAML)"
+
+
+def recognises(text: str) -> bool:
+    """Whether there is a `table:` or a saved `source code:`, and no key of the native format."""
+    starts = [line.split(":", 1)[0].rstrip() for line in text.split("\n") if ":" in line]
+    ours = any(key in starts for key in OWN_KEYS)
+    return ("table" in starts or "source code" in starts) and not ours
+
+
+def read(source: Source, conventions: Conventions) -> TuringMachine:
+    """The machine of a file; keys that the site does not know are passed over, as it does."""
+    root = compose(source.text, source.name)
+    name, inner = _saved(root)
+    if inner is not None:
+        above = "\n" * _first_line(source.text)
+        source = replace(source, text=above + inner, stem=name or source.stem)
+        root = compose(source.text, source.name)
+    return Document.of(root, Collector(source)).machine(conventions, NAME)
+
+
+def _saved(root: Node) -> tuple[str | None, str | None]:
+    """The name and the text inside a saved document."""
+    pairs = root.pairs if isinstance(root, Mapping) else []
+    texts = {k.text: v.text for k, v in pairs if isinstance(k, Scalar) and isinstance(v, Scalar)}
+    return texts.get("name"), texts.get("source code")
+
+
+def _first_line(text: str) -> int:
+    """How many lines stand above the text inside a saved document."""
+    lines = text.split("\n")
+    starts = (number for number, line in enumerate(lines, 1) if line.startswith("source code"))
+    return next(starts, 0)
+
+
+def write(machine: TuringMachine) -> str:
+    """The machine in this format; what the format cannot say is an error that says why."""
+    refuse(NAME, _misfits(machine))
+    lines = [f"# {line}".rstrip() for line in machine.description.splitlines()]
+    lines += [f"name: {scalar_text(machine.name)}"]
+    if machine.default_word is not None:
+        lines += [f"input: {word_text(machine, machine.default_word)}"]
+    lines += [f"blank: {scalar_text(machine.blank)}", f"start state: {scalar_text(machine.start)}"]
+    lines += ["table:"]
+    for state in machine.states:
+        lines += [f"  {scalar_text(state)}:"]
+        if state not in machine.stopping:
+            lines += [f"    {rule_text(rule)}" for rule in machine.rules_of(state)]
+    return "\n".join(lines) + "\n"
+
+
+def losses(machine: TuringMachine) -> list[str]:
+    """Roles, and symbols that no rule and no input names."""
+    named = {symbol for rule in machine.rules for symbol in (*rule.read, *rule.write)}
+    named |= {machine.blank, *(machine.default_word or ())}
+    unnamed = [symbol for symbol in machine.symbols if symbol not in named]
+    extra = ["symbols that no rule names are left out"] if unnamed else []
+    return [*lost_roles(machine), *extra]
+
+
+def _misfits(machine: TuringMachine) -> dict[str, bool]:
+    return {
+        **one_plain_tape(machine),
+        "it has stay moves": any(Move.STAY in rule.moves for rule in machine.rules),
+        "a symbol has several characters": not machine.single_characters,
+    }

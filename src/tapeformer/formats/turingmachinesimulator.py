@@ -1,0 +1,118 @@
+"""turingmachinesimulator.com: a head of `name: init: accept:`, then rules in pairs of lines.
+
+The first line of a pair is the state and the symbols read, the second the next state, the symbols
+written and the moves `<`, `-`, `>`. Blank is `_`; a missing rule rejects; comments start with `//`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from tapeformer.faults import quoted
+from tapeformer.formats.patterns import Pattern, exactly
+from tapeformer.formats.reading import (
+    Collector,
+    Conventions,
+    Draft,
+    Source,
+    finish,
+    moves_from,
+    numbered_lines,
+)
+from tapeformer.machine.record import Move, TuringMachine
+
+NAME = "turingmachinesimulator"
+TITLE = "turingmachinesimulator.com (text)"
+BLANK = "_"
+MOVES = {"<": Move.LEFT, "-": Move.STAY, ">": Move.RIGHT}
+_HEAD = re.compile(r"(name|init|accept)\s*:(.*)", re.IGNORECASE)
+_START = re.compile(r"^\s*init\s*:", re.MULTILINE | re.IGNORECASE)
+_PAIR = re.compile(r"^[^,\n]+(,[^,\n]+)+,\s*[<>-]\s*$", re.MULTILINE)
+
+
+def recognises(text: str) -> bool:
+    """Whether there is an `init:` line, and rules whose last field is a move."""
+    return bool(_START.search(text)) and (bool(_PAIR.search(text)) or "accept" in text.lower())
+
+
+@dataclass
+class _Rules:
+    """Pairs of lines, gathered while reading."""
+
+    faults: Collector
+    patterns: list[Pattern] = field(default_factory=list)
+    waiting: tuple[int, list[str]] | None = None
+    tapes: int = 0
+
+    def take(self, line: int, fields: list[str]) -> None:
+        """A line of a pair: the first waits for the second."""
+        if "" in fields:
+            self.faults.add("an empty field", line, remedy="write `_` for the blank")
+        elif self.waiting is None:
+            self.tapes = self.tapes or len(fields) - 1
+            self.waiting = (line, fields)
+        else:
+            self._pair(*self.waiting, line, fields)
+            self.waiting = None
+
+    def _pair(self, line: int, read: list[str], second: int, result: list[str]) -> None:
+        tapes = self.tapes
+        if len(read) != 1 + tapes or tapes < 1:
+            self._wrong_length(line, "state and symbols read", 1 + max(tapes, 1), len(read))
+        elif len(result) != 1 + 2 * tapes:
+            self._wrong_length(second, "next state, symbols and moves", 1 + 2 * tapes, len(result))
+        else:
+            moves = moves_from(result[1 + tapes :], MOVES, self.faults, second)
+            reads = tuple(map(exactly, read[1:]))
+            place = self.faults.source.place(line)
+            writes = tuple(result[1 : 1 + tapes])
+            self.patterns.append(Pattern(read[0], reads, writes, moves, result[0], place))
+
+    def _wrong_length(self, line: int, what: str, expected: int, got: int) -> None:
+        remedy = "rules come in pairs of lines; every rule has the tapes of the first"
+        self.faults.add(what, line, f"{expected} fields", f"{got}", remedy)
+
+    def end(self) -> None:
+        """What must hold once the file is over."""
+        if self.waiting is not None:
+            self.faults.add("a rule without its second line", self.waiting[0])
+        elif not self.patterns and not self.faults.faults:
+            self.faults.add("no rules", expected="pairs of lines such as `q0,1` and `q1,0,>`")
+
+
+def read(source: Source, conventions: Conventions) -> TuringMachine:
+    """The machine of a file. It accepts on entering an accepting state."""
+    faults = Collector(source)
+    head: dict[str, str] = {}
+    rules = _Rules(faults)
+    for line, text in numbered_lines(source.text, "//"):
+        match = _HEAD.fullmatch(text)
+        if match and match[1].lower() not in head:
+            head[match[1].lower()] = match[2].strip()
+        else:
+            rules.take(line, [part.strip() for part in text.split(",")])
+    rules.end()
+    accepting = [name.strip() for name in head.get("accept", "").split(",") if name.strip()]
+    if not head.get("init"):
+        faults.add("no start state", 1, expected="a line `init: STATE`")
+    faults.raise_if_any()
+    name = head.get("name") or source.stem
+    draft = Draft(name, rules.tapes, BLANK, head["init"], tuple(rules.patterns))
+    machine = replace(
+        finish(draft, source, conventions, NAME),
+        accepting=frozenset(accepting),
+        no_rule_rejects=True,
+    )
+    _check_start(machine, faults)
+    return machine
+
+
+def _check_start(machine: TuringMachine, faults: Collector) -> None:
+    """A misspelt start state is an error: the machine could do nothing at all."""
+    known = {rule.state for rule in machine.rules} | machine.accepting
+    if machine.start not in known:
+        faults.add(
+            f"the start state {quoted(machine.start)} has no rules", expected="a state with rules"
+        )
+    faults.raise_if_any()
