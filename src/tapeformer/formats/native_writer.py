@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tapeformer.formats.yaml_tree import scalar_text
-from tapeformer.machine.record import AcceptOn, Case, Move, Rule, TuringMachine
-
-LETTER = {Move.LEFT: "L", Move.RIGHT: "R", Move.STAY: "S"}
+from tapeformer.machine.record import AcceptOn, Case, Rule, TuringMachine
 
 
 def write(machine: TuringMachine) -> str:
@@ -61,8 +59,8 @@ def rule_text(rule: Rule) -> str:
     goal = scalar_text(rule.next_state)
     if len(rule.read) == 1:
         change = "" if rule.write == rule.read else f"write: {scalar_text(rule.write[0])}, "
-        return f"{scalar_text(rule.read[0])}: {{{change}{LETTER[rule.moves[0]]}: {goal}}}"
-    moves = "".join(LETTER[move] for move in rule.moves)
+        return f"{scalar_text(rule.read[0])}: {{{change}{rule.moves[0].letter}: {goal}}}"
+    moves = "".join(move.letter for move in rule.moves)
     change = "" if rule.write == rule.read else f"write: {list_text(rule.write)}, "
     return f"{list_text(rule.read)}: {{{change}move: {moves}, to: {goal}}}"
 

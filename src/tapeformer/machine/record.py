@@ -17,6 +17,11 @@ class Move(IntEnum):
     STAY = 0
     RIGHT = 1
 
+    @property
+    def letter(self) -> str:
+        """L, S or R."""
+        return "LSR"[self + 1]
+
 
 class TapeKind(Enum):
     """Bounded on the left (a left move from the first cell stays there), or infinite both ways."""

@@ -2,6 +2,6 @@
 
 from tapeformer.simulator.fast import simulate
 from tapeformer.simulator.result import Configuration, Outcome, Result, Tape
-from tapeformer.simulator.stepwise import configurations
+from tapeformer.simulator.stepwise import Stepper, configurations
 
-__all__ = ["Configuration", "Outcome", "Result", "Tape", "configurations", "simulate"]
+__all__ = ["Configuration", "Outcome", "Result", "Stepper", "Tape", "configurations", "simulate"]

@@ -1,47 +1,60 @@
-"""The direct simulation, one configuration at a time: the definition of what a machine does."""
+"""The direct simulation, one step at a time: the definition of what a machine does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
+from tapeformer.machine.record import Rule, TapeKind, TuringMachine
 from tapeformer.simulator.result import Configuration, Tape, trimmed, verdict
+
+
+class Stepper:
+    """A machine with its tapes, moved one step at a time."""
+
+    def __init__(self, machine: TuringMachine, word: Sequence[str] = (), head: int = 0) -> None:
+        self.machine = machine
+        self.cells: list[dict[int, str]] = [{} for _ in range(machine.tapes)]
+        self.cells[0] = dict(enumerate(word))
+        self.heads = [head] + [0] * (machine.tapes - 1)
+        self.state, self.steps = machine.start, 0
+
+    def rule(self) -> Rule | None:
+        """The rule that applies now; none if the state stops the machine."""
+        if self.state in self.machine.stopping:
+            return None
+        pairs = zip(self.cells, self.heads, strict=True)
+        read = tuple(tape.get(at, self.machine.blank) for tape, at in pairs)
+        return self.machine.rule_for.get((self.state, read))
+
+    def step(self) -> bool:
+        """Applies the rule that applies; False if none does."""
+        rule = self.rule()
+        if rule is None:
+            return False
+        for index, move in enumerate(rule.moves):
+            self.cells[index][self.heads[index]] = rule.write[index]
+            self.heads[index] += move
+            if self.machine.tape_kind is TapeKind.ONE_WAY:
+                self.heads[index] = max(self.heads[index], 0)
+        self.state, self.steps = rule.next_state, self.steps + 1
+        return True
+
+    def configuration(self) -> Configuration:
+        """A picture of where the machine stands; it carries the outcome if no rule applies."""
+        pairs = zip(self.cells, self.heads, strict=True)
+        tapes = tuple(_tape(tape, at, self.machine.blank) for tape, at in pairs)
+        outcome = verdict(self.machine, self.state) if self.rule() is None else None
+        return Configuration(self.steps, self.state, tapes, outcome)
 
 
 def configurations(
     machine: TuringMachine, word: Sequence[str] = (), head: int = 0
 ) -> Iterator[Configuration]:
     """Every configuration from the start on; the last one, if there is one, carries the outcome."""
-    cells: list[dict[int, str]] = [{} for _ in range(machine.tapes)]
-    cells[0] = dict(enumerate(word))
-    heads = [head] + [0] * (machine.tapes - 1)
-    state, step = machine.start, 0
-    while True:
-        tapes = tuple(_tape(tape, at, machine.blank) for tape, at in zip(cells, heads, strict=True))
-        rule = _rule(machine, state, cells, heads)
-        if rule is None:
-            yield Configuration(step, state, tapes, verdict(machine, state))
-            return
-        yield Configuration(step, state, tapes)
-        for index, move in enumerate(rule.moves):
-            cells[index][heads[index]] = rule.write[index]
-            heads[index] = _moved(heads[index], move, machine.tape_kind)
-        state, step = rule.next_state, step + 1
-
-
-def _rule(
-    machine: TuringMachine, state: str, cells: list[dict[int, str]], heads: list[int]
-) -> Rule | None:
-    """The rule that applies; none if the state stops the machine."""
-    if state in machine.stopping:
-        return None
-    read = tuple(tape.get(at, machine.blank) for tape, at in zip(cells, heads, strict=True))
-    return machine.rule_for.get((state, read))
-
-
-def _moved(at: int, move: Move, kind: TapeKind) -> int:
-    bounded = kind is TapeKind.ONE_WAY
-    return max(at + move, 0) if bounded else at + move
+    stepper = Stepper(machine, word, head)
+    yield stepper.configuration()
+    while stepper.step():
+        yield stepper.configuration()
 
 
 def _tape(cells: dict[int, str], head: int, blank: str) -> Tape:

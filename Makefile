@@ -1,0 +1,32 @@
+# Two commands do everything on a bare machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test fuzz bench clean
+
+demo: .venv/user
+	@$(BIN)/python -m tapeformer.demo
+
+test: .venv/dev
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2
+
+fuzz: .venv/dev
+	$(BIN)/python -m tests.fuzz.campaign --files 10000
+
+bench: .venv/dev
+	$(BIN)/python -m tests.bench.simulators
+
+.venv/user: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/dev: .venv/user
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""`python -m tapeformer` is `tapeformer`."""
+
+from tapeformer.cli.app import main
+
+main()

@@ -1,0 +1,15 @@
+"""Exit statuses."""
+
+from __future__ import annotations
+
+from tapeformer.simulator.result import Outcome
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+OF_OUTCOME = {
+    Outcome.ACCEPT: 0,
+    Outcome.HALT: 0,
+    Outcome.REJECT: 1,
+    Outcome.LIMIT: 3,
+    Outcome.OUT_OF_SPACE: 4,
+}

@@ -1,0 +1,118 @@
+"""`tapeformer simulate`: the direct simulation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tapeformer.cli import options
+from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
+from tapeformer.cli.options import takes_machine
+from tapeformer.cli.output import print_json
+from tapeformer.cli.progress import Watch
+from tapeformer.cli.trace import print_trace, trace_records
+from tapeformer.formats import morphett
+from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.word import parse_word
+from tapeformer.simulator.fast import MOST_CELLS, MOST_STEPS
+from tapeformer.simulator.result import Outcome, Result
+
+MaxSteps = Annotated[
+    int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")
+]
+MaxCells = Annotated[
+    int,
+    typer.Option("--max-cells", min=1, help="Stop when this many cells were visited (status 4)."),
+]
+Trace = Annotated[
+    bool,
+    typer.Option("--trace", help="Draw the tapes step by step: the first and the last screen."),
+]
+OwnInput = Annotated[
+    bool, typer.Option("--file-input", help="Use the input that stands in the machine's file.")
+]
+
+
+@takes_machine
+def simulate(
+    machine: TuringMachine,
+    word: options.Word = "",
+    spaced: options.Spaced = False,
+    file_input: OwnInput = False,
+    max_steps: MaxSteps = MOST_STEPS,
+    max_cells: MaxCells = MOST_CELLS,
+    trace: Trace = False,
+    everything: options.Everything = False,
+    as_json: options.Json = False,
+) -> None:
+    """Run a machine directly; the exit status tells the outcome (0 accepted or halted, 1 rejected)."""
+    from tapeformer.simulator.fast import simulate as run
+
+    text, head = _head_mark(machine, word)
+    word_in = (machine.default_word or ()) if file_input else parse_word(machine, text, spaced)
+    started = time.perf_counter()
+    with Watch("steps", max_steps) as watch:
+        result = run(
+            machine, word_in, head=head, max_steps=max_steps, max_cells=max_cells, watch=watch
+        )
+    seconds = time.perf_counter() - started
+    record = result_record(machine, result, seconds)
+    if watch.interrupted:
+        record["interrupted"] = True
+    if as_json:
+        if trace:
+            record["trace"] = trace_records(machine, word_in, head, result.steps, everything)
+        print_json(record)
+    else:
+        if trace:
+            print_trace(machine, word_in, head, result.steps, everything)
+        _print_result(machine, result, seconds, watch.interrupted)
+    raise typer.Exit(INTERRUPTED if watch.interrupted else OF_OUTCOME[result.outcome])
+
+
+def _head_mark(machine: TuringMachine, word: str) -> tuple[str, int]:
+    """In Morphett's format one star in the input stands before the cell where the head starts."""
+    star = morphett.ANY
+    if machine.origin == morphett.NAME and word.count(star) == 1 and star not in machine.symbols:
+        return word.replace(star, ""), word.index(star)
+    return word, 0
+
+
+def result_record(machine: TuringMachine, result: Result, seconds: float) -> dict[str, Any]:
+    """The keys of `simulate --json`."""
+    return {
+        "machine": machine.name,
+        "outcome": result.outcome.value,
+        "state": result.state,
+        "steps": result.steps,
+        "tapes": [machine.spell(tape.content) for tape in result.tapes],
+        "heads": [tape.head for tape in result.tapes],
+        "space": result.space,
+        "cells": list(result.cells),
+        "non_blank": [sum(s != machine.blank for s in tape.content) for tape in result.tapes],
+        "seconds": round(seconds, 6),
+    }
+
+
+def _print_result(
+    machine: TuringMachine, result: Result, seconds: float, interrupted: bool
+) -> None:
+    from tapeformer.drawing.tapes import tape_lines
+
+    words = {
+        Outcome.ACCEPT: "accepted",
+        Outcome.REJECT: "rejected",
+        Outcome.HALT: "halted",
+        Outcome.LIMIT: "interrupted" if interrupted else "stopped at the step limit",
+        Outcome.OUT_OF_SPACE: "stopped at the limit of cells",
+    }
+    print(
+        f"{machine.name}: {words[result.outcome]} in state {result.state} after {result.steps:,} "
+        f"steps on {result.space:,} cells ({seconds:.2f} s)"
+    )
+    print("\n".join(tape_lines(machine, result.tapes)))
+    if result.outcome is Outcome.LIMIT and not interrupted:
+        print("not an answer: raise --max-steps to go on", file=sys.stderr)

@@ -1,0 +1,65 @@
+"""From what stands on the command line to a machine."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.formats import busy_beaver
+from tapeformer.formats.reading import Conventions
+from tapeformer.formats.registry import LARGEST_FILE, load, loads
+from tapeformer.gallery import gallery_machine, gallery_names
+from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.verify import verify
+
+
+def find_machine(
+    given: str,
+    format_name: str | None = None,
+    conventions: Conventions | None = None,
+    quiet: bool = False,
+) -> TuringMachine:
+    """A file, a gallery name, a busy-beaver string or standard input; warnings go to standard error."""
+    machine = _found(given, format_name, conventions)
+    if not quiet:
+        for fault in verify(machine)[:10]:
+            print(fault, file=sys.stderr)
+    return machine
+
+
+def _found(given: str, format_name: str | None, conventions: Conventions | None) -> TuringMachine:
+    if given == "-":
+        return loads(_standard_input(), "standard input", format_name, conventions)
+    if not _is_file(given):
+        if given in gallery_names():
+            return gallery_machine(given, conventions)
+        if busy_beaver.recognises(given) or format_name == busy_beaver.NAME:
+            return loads(given, "MACHINE", busy_beaver.NAME, conventions)
+        if not Path(given).suffix and "/" not in given:
+            raise TapeformerError(_unknown(given))
+    return load(given, format_name, conventions)
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _standard_input() -> str:
+    text = sys.stdin.buffer.read(LARGEST_FILE + 1).decode("utf-8", errors="replace")
+    if len(text) > LARGEST_FILE:
+        raise TapeformerError(Fault("standard input is too large for a machine"))
+    return text
+
+
+def _unknown(given: str) -> Fault:
+    near = difflib.get_close_matches(given, gallery_names(), n=3)
+    hint = f"did you mean {', '.join(near)}? " if near else ""
+    return Fault(
+        f"no machine {quoted(given)}: not a file, not in the gallery, not a busy-beaver string",
+        remedy=f"{hint}`tapeformer machines` lists the gallery",
+    )

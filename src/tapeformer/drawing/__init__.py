@@ -1,0 +1,1 @@
+"""Pictures for people: tables of rules, tapes with their heads, state diagrams."""
