@@ -13,11 +13,11 @@ def main() -> None:
     print(f"tapeformer: {len(gallery_names())} machines in the gallery (`tapeformer machines`)\n")
     _palindrome("abba")
     _busy_beavers()
-    print("\nNext: .venv/bin/tapeformer simulate brainfuck --file-input, or your own file.")
+    print("\nNext: .venv/bin/tapeformer simulate bf_interpreter '++[-]' --trace, or your own file.")
 
 
 def _palindrome(word: str) -> None:
-    machine = gallery_machine("palindrome_2tape")
+    machine = gallery_machine("palindrome_two_tapes")
     print(f"Is {word!r} a palindrome? Two tapes, heads in brackets:\n")
     for configuration in configurations(machine, parse_word(machine, word)):
         print(configuration_text(machine, configuration) + "\n")

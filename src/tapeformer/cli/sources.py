@@ -9,7 +9,7 @@ from pathlib import Path
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.formats import busy_beaver
 from tapeformer.formats.reading import Conventions
-from tapeformer.formats.registry import LARGEST_FILE, load, loads
+from tapeformer.formats.registry import LARGEST_FILE, known_format, load, loads
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import verify
@@ -30,6 +30,8 @@ def find_machine(
 
 
 def _found(given: str, format_name: str | None, conventions: Conventions | None) -> TuringMachine:
+    if format_name is not None:
+        known_format(format_name)
     if given == "-":
         return loads(_standard_input(), "standard input", format_name, conventions)
     if not _is_file(given):

@@ -74,6 +74,8 @@ def write(machine: TuringMachine) -> str:
     """The machine as busy-beaver text; states and symbols are renamed in order where they must be."""
     running = [state for state in machine.states if state not in machine.stopping]
     refuse(NAME, _misfits(machine, running))
+    if machine.start == "A" and set(running) == set(string.ascii_uppercase[: len(running)]):
+        running.sort()
     letters = dict(zip(running, string.ascii_uppercase, strict=False))
     digits = _digits(machine)
     rows = []

@@ -111,13 +111,15 @@ class _States:
 def _unique_names(elements: list[Any], faults: Collector) -> dict[str, str]:
     """Names by id; a name that several states have gets the id added."""
     names: dict[str, str] = {}
+    taken: set[str] = set()
     for element in elements:
         state_id = element.get("id")
         if state_id is None or state_id in names:
             faults.add("a state's id", None, "one that no other state has", quoted(state_id or ""))
             faults.raise_if_any()
         name = element.get("name") or f"q{state_id}"
-        names[state_id] = name if name not in names.values() else f"{name} ({state_id})"
+        names[state_id] = name if name not in taken else f"{name} ({state_id})"
+        taken.add(names[state_id])
     return names
 
 

@@ -148,8 +148,16 @@ class Document:
         reader = TableReader(tapes, blank, matches_blank, self.faults)
         patterns, states = reader.read(table, self.entries.get("synonyms"))
         name = self.text("name") or self.faults.source.stem
-        symbols = (*self.names("symbols"), *self.names("input symbols"), *self._input_letters())
-        return Draft(name, tapes, blank, start, tuple(patterns), tuple(states), symbols)
+        return Draft(
+            name=name,
+            tapes=tapes,
+            blank=blank,
+            start=start,
+            patterns=tuple(patterns),
+            states=tuple(states),
+            symbols=(*self.names("symbols"), *self._input_letters()),
+            input_symbols=self.names("input symbols"),
+        )
 
     def _input_letters(self) -> tuple[str, ...]:
         """Symbols that only the input in the file names, which turingmachine.io allows."""
@@ -171,7 +179,6 @@ class Document:
             tape_kind=self.choice("tape kind", TapeKind, TapeKind.TWO_WAY),
             accept_on=self.choice("accept on", AcceptOn, AcceptOn.ENTRY),
             no_rule_rejects=no_rule is NoRule.REJECT,
-            input_symbols=self.names("input symbols"),
             description=(self.text("description", "") or "").strip(),
         )
 
@@ -187,10 +194,9 @@ class Document:
         if machine.start not in known:
             what = f"the start {missing(quoted(machine.start))}"
             self.faults.add(what, self.lines["start state"], remedy="add a row")
-        told: set[str] = set()
         for rule in machine.rules:
-            if rule.next_state not in known | told:
-                told.add(rule.next_state)
+            if rule.next_state not in known:
+                known.add(rule.next_state)
                 line = rule.place.line if rule.place else None
                 remedy = "add one (with nothing in it for a halting state), or correct the name"
                 self.faults.add(missing(quoted(rule.next_state)), line, remedy=remedy)

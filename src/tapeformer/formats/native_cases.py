@@ -6,6 +6,7 @@ from tapeformer.faults import quoted
 from tapeformer.formats.reading import Collector
 from tapeformer.formats.yaml_tree import Items, Mapping, Node, Scalar, kind_of
 from tapeformer.machine.record import Case, TuringMachine
+from tapeformer.machine.verify import alphabet_text
 
 KEYS = ("input", "outcome", "state", "steps", "tapes")
 OUTCOMES = ("accept", "reject", "halt", "limit", "out_of_space")
@@ -48,10 +49,21 @@ def _case(node: Node, machine: TuringMachine, faults: Collector) -> Case | None:
     if outcome not in OUTCOMES:
         faults.add("a case's outcome", node.line, ", ".join(OUTCOMES), quoted(outcome or ""))
         return None
+    if len(entries) < len(node.pairs):
+        faults.add("a case's keys", node.line, "each of them once")
+    word = read_word(entries.get("input"), machine, faults) or ()
+    for symbol in word:
+        if symbol not in machine.word_symbols:
+            faults.add(
+                f"a case's input has the symbol {quoted(symbol)}", node.line, alphabet_text(machine)
+            )
+    state = _text(entries.get("state"))
+    if state is not None and state not in machine.states:
+        faults.add(f"a case ends in the state {quoted(state)}", node.line, "a state of the machine")
     return Case(
-        word=read_word(entries.get("input"), machine, faults) or (),
+        word=word,
         outcome=outcome,
-        state=_text(entries.get("state")),
+        state=state,
         steps=_steps(entries.get("steps"), faults),
         tapes=_tapes(entries.get("tapes"), machine, faults),
     )

@@ -44,12 +44,8 @@ def _head(machine: TuringMachine) -> Iterator[str]:
 def _table(machine: TuringMachine) -> Iterator[str]:
     """Rules in the order they have, one row a state in order of first rule."""
     yield "table:"
-    rows: dict[str, list[Rule]] = {}
-    for rule in machine.rules:
-        rows.setdefault(rule.state, []).append(rule)
-    for state in machine.states:
-        rows.setdefault(state, [])
-    for state, rules in rows.items():
+    for state in dict.fromkeys((*machine.rules_of, *machine.states)):
+        rules = machine.rules_of.get(state, [])
         yield f"  {scalar_text(state)}:" + ("" if rules else " {}")
         yield from (f"    {rule_text(rule)}" for rule in rules)
 

@@ -79,15 +79,19 @@ def _machine(
         faults.add("no rules", expected="lines such as `q0 01 10 rr q1`")
     _check_names(settings, rules, faults)
     faults.raise_if_any()
-    symbols = (*settings.tape_symbols, *settings.input_symbols)
-    known = tuple(pattern for pattern in patterns if pattern is not None)
     draft = Draft(
-        source.stem, tapes, settings.blank, settings.start, known, settings.states, symbols
+        name=source.stem,
+        tapes=tapes,
+        blank=settings.blank,
+        start=settings.start,
+        patterns=tuple(pattern for pattern in patterns if pattern is not None),
+        states=settings.states,
+        symbols=settings.tape_symbols,
+        input_symbols=settings.input_symbols,
     )
     return replace(
         finish(draft, source, conventions, NAME),
         accepting=frozenset(settings.final),
-        input_symbols=settings.input_symbols,
         no_rule_rejects=True,
     )
 

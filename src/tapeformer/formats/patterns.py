@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.machine.record import Move, Rule
 
-MOST_RULES = 400_000
+MOST_RULES = 100_000
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,22 @@ class Pattern:
 
 
 def expand(
-    patterns: Sequence[Pattern], states: Sequence[str], symbols: Sequence[str], blank: str
+    patterns: Sequence[Pattern],
+    states: Sequence[str],
+    symbols: Sequence[str],
+    blank: str,
+    in_words: Sequence[str],
 ) -> tuple[Rule, ...]:
     """Plain rules from patterns, most specific first where several match; order of the file kept.
 
-    Tape 1 can hold every symbol; the others start blank, so a wildcard there stands only for the
-    blank and what is ever written there.
+    Tape 1 starts with a word over `in_words`, the others start blank; beyond that a wildcard stands
+    only for what is ever written on its tape.
     """
     if not patterns:
         return ()
-    alphabets = [
-        list(symbols) if tape == 0 else _written(patterns, tape, blank, symbols)
-        for tape in range(len(patterns[0].read))
-    ]
+    starting = [{blank, *in_words}] + [{blank}] * (len(patterns[0].read) - 1)
+    possible = [first | _written(patterns, tape) for tape, first in enumerate(starting)]
+    alphabets = [[symbol for symbol in symbols if symbol in tape] for tape in possible]
     _check_size(patterns, states, alphabets)
     best: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], list[Rule]]] = {}
     for pattern in patterns:
@@ -113,12 +116,9 @@ def _choices(pattern: Pattern, alphabets: Sequence[Sequence[str]]) -> list[list[
     ]
 
 
-def _written(
-    patterns: Sequence[Pattern], tape: int, blank: str, symbols: Sequence[str]
-) -> list[str]:
-    """Symbols that can ever stand on a tape that starts blank."""
-    written = {blank} | {pattern.write[tape] for pattern in patterns}
-    return [symbol for symbol in symbols if symbol in written]
+def _written(patterns: Sequence[Pattern], tape: int) -> set[str]:
+    """Symbols that are ever written on a tape."""
+    return {symbol for pattern in patterns if (symbol := pattern.write[tape]) is not None}
 
 
 def _check_size(

@@ -52,7 +52,6 @@ class Conventions:
             tape_kind=self.tape_kind or machine.tape_kind,
             accepting=accepting,
             rejecting=rejecting,
-            more_symbols=(*machine.more_symbols, *self.symbols),
         )
 
 
@@ -84,7 +83,10 @@ class Collector:
 
 @dataclass(frozen=True)
 class Draft:
-    """A machine as a file states it, before its wildcards are written out."""
+    """A machine as a file states it, before its wildcards are written out.
+
+    Where input symbols are declared, no other symbol is on tape 1 at the start.
+    """
 
     name: str
     tapes: int
@@ -93,13 +95,15 @@ class Draft:
     patterns: tuple[Pattern, ...]
     states: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    input_symbols: tuple[str, ...] = ()
 
 
 def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) -> TuringMachine:
     """The machine of a draft: wildcards expanded over all states and symbols that are named."""
     symbols = _named_symbols(draft, conventions)
     states = _named_states(draft)
-    rules = expand(draft.patterns, states, symbols, draft.blank)
+    in_words = (*draft.input_symbols, *conventions.symbols) if draft.input_symbols else symbols
+    rules = expand(draft.patterns, states, symbols, draft.blank, in_words)
     order = {state: number for number, state in enumerate(states)}
     rules = tuple(sorted(rules, key=lambda rule: order[rule.state]))
     in_rules = {symbol for rule in rules for symbol in (*rule.read, *rule.write)}
@@ -110,13 +114,14 @@ def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) 
         start=draft.start,
         rules=rules,
         more_symbols=tuple(s for s in symbols if s not in in_rules and s != draft.blank),
+        input_symbols=(*draft.input_symbols, *conventions.symbols) if draft.input_symbols else (),
         origin=origin,
         place=source.place(),
     )
 
 
 def _named_symbols(draft: Draft, conventions: Conventions) -> tuple[str, ...]:
-    named: list[str] = [draft.blank, *draft.symbols]
+    named: list[str] = [draft.blank, *draft.symbols, *draft.input_symbols]
     for pattern in draft.patterns:
         for read, write in zip(pattern.read, pattern.write, strict=True):
             named += sorted(read.symbols)

@@ -43,9 +43,12 @@ def recognise(text: str, source: str = "text") -> str:
     for name, module in FORMATS.items():
         if module.recognises(text):
             return name
+    if not text.strip():
+        remedy = "put a machine in it: docs/formats.md has one in each format"
+        raise TapeformerError(Fault("the file is empty", Place(source), remedy=remedy))
     raise TapeformerError(
         Fault(
-            "no known machine format" if text.strip() else "the file is empty",
+            "no known machine format",
             Place(source),
             expected="one of " + ", ".join(FORMATS),
             remedy="name the format with --format to see what is wrong in it",
@@ -62,7 +65,7 @@ def loads(
 ) -> TuringMachine:
     """The machine in a text, checked; all faults are raised at once."""
     asked = conventions or Conventions()
-    module = FORMATS[_known(format_name)] if format_name else FORMATS[recognise(text, source)]
+    module = FORMATS[known_format(format_name)] if format_name else FORMATS[recognise(text, source)]
     machine: TuringMachine = module.read(Source(text, source, stem), asked)
     return checked(asked.applied(machine))
 
@@ -127,7 +130,8 @@ def _unreadable(file: Path, why: str) -> Fault:
     return Fault(why, Place(str(file)), remedy=remedy)
 
 
-def _known(format_name: str) -> str:
+def known_format(format_name: str) -> str:
+    """The name itself, if there is such a format."""
     if format_name not in FORMATS:
         expected = "one of " + ", ".join(FORMATS)
         raise TapeformerError(Fault(f"unknown format {quoted(format_name)}", expected=expected))

@@ -63,7 +63,7 @@ def write(machine: TuringMachine) -> str:
     for state in machine.states:
         lines += [f"  {scalar_text(state)}:"]
         if state not in machine.stopping:
-            lines += [f"    {rule_text(rule)}" for rule in machine.rules_of(state)]
+            lines += [f"    {rule_text(rule)}" for rule in machine.rules_of.get(state, [])]
     return "\n".join(lines) + "\n"
 
 

@@ -40,16 +40,16 @@ class TableReader:
         """The patterns of all rows, and every state that has a row."""
         actions = self._synonyms(synonyms)
         patterns: list[Pattern] = []
-        states = []
+        states: dict[str, None] = {}
         for key, row in table.pairs:
             if not isinstance(key, Scalar):
                 self.faults.add("a state's name", key.line, "a text", kind_of(key))
                 continue
             if key.text in states:
                 self.faults.add(f"state {quoted(key.text)} has two rows", key.line)
-            states.append(key.text)
+            states[key.text] = None
             patterns += self._row(key.text, row, actions)
-        return patterns, states
+        return patterns, list(states)
 
     def _synonyms(self, node: Node | None) -> dict[str, _Action]:
         if node is None or (isinstance(node, Scalar) and node.is_null):

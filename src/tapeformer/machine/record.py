@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
@@ -125,9 +125,13 @@ class TuringMachine:
         """Symbols as one string: glued if each is one character, else separated by spaces."""
         return ("" if self.single_characters else " ").join(symbols)
 
-    def rules_of(self, state: str) -> Iterator[Rule]:
-        """The rules of one state, in order."""
-        return (rule for rule in self.rules if rule.state == state)
+    @cached_property
+    def rules_of(self) -> dict[str, list[Rule]]:
+        """The rules of each state that has any, in order."""
+        rows: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            rows.setdefault(rule.state, []).append(rule)
+        return rows
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -105,10 +105,10 @@ def _warnings(machine: TuringMachine) -> Iterator[Fault]:
                 remedy="remove it, or add the rule that leads there",
                 severity=Severity.WARNING,
             )
-    for state in sorted(machine.stopping & {rule.state for rule in machine.rules}):
+    for state in sorted(machine.stopping & machine.rules_of.keys()):
         yield Fault(
             f"the rules of state {quoted(state)} are never used: the machine stops on entering it",
-            next(machine.rules_of(state)).place,
+            machine.rules_of[state][0].place,
             remedy=_leaving_remedy(machine, state),
             severity=Severity.WARNING,
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 from tapeformer.faults import Fault, Place, TapeformerError, quoted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import alphabet_text
@@ -10,19 +13,27 @@ from tapeformer.machine.verify import alphabet_text
 def parse_word(machine: TuringMachine, text: str, spaced: bool = False) -> tuple[str, ...]:
     """The symbols of an input: one character each, or separated by spaces; all must be the machine's."""
     word = tuple(text.split()) if spaced else tuple(text)
-    faults = [
+    check_word(machine, word, "symbol" if spaced else "character", _remedy(machine, text, spaced))
+    return word
+
+
+def check_word(
+    machine: TuringMachine, word: Sequence[str], unit: str = "symbol", remedy: str = ""
+) -> None:
+    """Raises a fault for each of the first few symbols that the machine does not have."""
+    faults = (
         Fault(
             f"symbol {quoted(symbol)} is not in the alphabet of {quoted(machine.name)}",
-            Place("INPUT", None) if spaced else Place(f"INPUT, character {index + 1}"),
+            Place(f"INPUT, {unit} {index}"),
             expected=alphabet_text(machine),
-            remedy=_remedy(machine, text, spaced),
+            remedy=remedy,
         )
-        for index, symbol in enumerate(word)
+        for index, symbol in enumerate(word, 1)
         if symbol not in machine.word_symbols
-    ]
-    if faults:
-        raise TapeformerError(faults[:5])
-    return word
+    )
+    told = tuple(itertools.islice(faults, 5))
+    if told:
+        raise TapeformerError(told)
 
 
 def _remedy(machine: TuringMachine, text: str, spaced: bool) -> str:

@@ -1,8 +1,8 @@
 """The direct simulation at speed: runs to the end, counting steps and distinct cells.
 
-The inner loop is written once and unrolled for the number of tapes. Symbols are numbers; a cell
-that was never visited holds a number of its own that no rule reads, so the loop needs no test for
-the ends of a tape: it falls out, the cell is entered, and it goes on.
+The inner loop is written once and unrolled for the number of tapes. Symbols are numbers; beyond
+the ends of a tape stands one that no rule reads, so the loop needs no test for them: it falls out,
+the tape grows to twice its length, and it goes on.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from tapeformer.machine.record import TapeKind, TuringMachine
+from tapeformer.machine.word import check_word
 from tapeformer.simulator.result import Outcome, Result, Tape, trimmed, verdict
 
 CHUNK = 1 << 17
 MOST_STEPS = 10**9
-MOST_CELLS = 10**8
+MOST_CELLS = 5 * 10**7
 
 _LOOP = """
 def loop(action_of, steps, base, {cells}, {places}):
@@ -52,44 +53,43 @@ def _loop(tapes: int) -> Callable[..., tuple[int, int, tuple[int, ...]]]:
 
 
 class _Tape:
-    """A growing list of symbol numbers; `unvisited` marks cells that the head was never on."""
+    """A growing list of symbol numbers, times the weight of the tape.
 
-    def __init__(self, word: Sequence[int], blank: int, unvisited: int, head: int, bounded: bool):
-        self.word, self.blank, self.unvisited, self.bounded = word, blank, unvisited, bounded
-        self.origin, self.visited = 8, 0
-        self.cells = [unvisited] * (16 + head)
-        self.start = self.origin + head
+    A cell that no head has left yet holds its symbol's *fresh* number (`size` higher), so that the
+    visited cells can be counted at the end. Beyond both ends stands a number that no rule reads.
+    """
 
-    def enter(self, place: int) -> int:
-        """Makes the cell at `place` one that rules can read; answers where the head now is."""
-        if self.bounded and place < self.origin:
-            place = self.origin
-        if self.cells[place] != self.unvisited:
+    def __init__(self, word: Sequence[int], blank: int, size: int, weight: int, head: int) -> None:
+        self.fresh_blank, self.edge = (blank + size) * weight, 2 * size * weight
+        self.size, self.weight = size, weight
+        fresh = [(symbol + size) * weight for symbol in word]
+        room = max(head + 1 - len(fresh), 1)
+        self.cells = [self.edge, *fresh, *[self.fresh_blank] * room, self.edge]
+        self.origin = 1
+
+    def with_room(self, place: int, bounded: bool) -> int:
+        """Makes the head stand on a cell again if it has run over an end; answers where it is."""
+        if self.cells[place] != self.edge:
             return place
-        at = place - self.origin
-        self.cells[place] = self.word[at] if 0 <= at < len(self.word) else self.blank
-        self.visited += 1
-        return self._with_room(place)
+        if place == 0 and bounded:
+            return self.origin
+        more = [self.fresh_blank] * len(self.cells)
+        if place > 0:
+            self.cells[place:place] = more
+            return place
+        self.cells[1:1] = more
+        self.origin += len(more)
+        return len(more)
 
-    def _with_room(self, place: int) -> int:
-        more = len(self.cells)
-        if place == more - 1:
-            self.cells.extend([self.unvisited] * more)
-        elif place == 0:
-            self.cells[:0] = [self.unvisited] * more
-            self.origin += more
-            place += more
-        return place
+    def visited(self, place: int) -> int:
+        """How many cells the head was on; it is on the one at `place` now."""
+        first_fresh = self.size * self.weight
+        left = sum(cell < first_fresh for cell in self.cells)
+        return left + (self.cells[place] >= first_fresh)
 
-    def content(self) -> tuple[int, list[int]]:
-        """The position of the first cell relative to the word's first, and all cells from there."""
-        end = self.origin + len(self.word)
-        padded = self.cells + [self.unvisited] * (end - len(self.cells))
-        known = [self.blank if cell == self.unvisited else cell for cell in padded]
-        for at, symbol in enumerate(self.word, self.origin):
-            if padded[at] == self.unvisited:
-                known[at] = symbol
-        return -self.origin, known
+    def numbers(self) -> list[int]:
+        """The symbols of all cells, the one at index `origin - 1` being the word's first."""
+        return [cell // self.weight % self.size for cell in self.cells[1:-1]]
 
 
 class _Run:
@@ -97,22 +97,22 @@ class _Run:
 
     def __init__(self, machine: TuringMachine, word: Sequence[str], head: int) -> None:
         self.machine = machine
-        self.radix = len(machine.symbols) + 1
+        self.bounded = machine.tape_kind is TapeKind.ONE_WAY
+        self.size = len(machine.symbols)
+        self.radix = 2 * self.size + 1
         self.state_weight = self.radix**machine.tapes
         self.code = {symbol: number for number, symbol in enumerate(machine.symbols)}
         self.state_code = {state: number for number, state in enumerate(machine.states)}
         self.actions = self._actions()
         self.tapes = [self._tape(index, word, head) for index in range(machine.tapes)]
-        self.places = tuple(tape.enter(tape.start) for tape in self.tapes)
+        self.places = (1 + head,) + (1,) * (machine.tapes - 1)
         self.base = self.state_code[machine.start] * self.state_weight
         self.steps = 0
 
     def _tape(self, index: int, word: Sequence[str], head: int) -> _Tape:
-        weight = self.radix**index
-        symbols = [self.code[symbol] * weight for symbol in word] if index == 0 else []
-        bounded = self.machine.tape_kind is TapeKind.ONE_WAY
-        blank, unvisited = self.code[self.machine.blank] * weight, (self.radix - 1) * weight
-        return _Tape(symbols, blank, unvisited, head if index == 0 else 0, bounded)
+        symbols = [self.code[symbol] for symbol in word] if index == 0 else []
+        blank, weight = self.code[self.machine.blank], self.radix**index
+        return _Tape(symbols, blank, self.size, weight, head if index == 0 else 0)
 
     def _numbers(self, symbols: Sequence[str]) -> list[int]:
         return [self.code[symbol] * self.radix**index for index, symbol in enumerate(symbols)]
@@ -132,47 +132,58 @@ class _Run:
         """Up to `steps` steps; False once no rule applies."""
         loop = _loop(self.machine.tapes)
         goal = self.steps + steps
-        while self.steps < goal:
+        while True:
             cells = (tape.cells for tape in self.tapes)
             done, self.base, self.places = loop(
                 self.actions.get, goal - self.steps, self.base, *cells, *self.places
             )
             self.steps += done
-            if self.steps < goal and not self._enter_cells():
+            self._make_room()
+            if not self.can_step():
                 return False
-        self._enter_cells()
-        return True
+            if self.steps == goal:
+                return True
 
-    def _enter_cells(self) -> bool:
-        """Enters the cells that heads have just reached; False if all were entered before."""
-        before = self.places
-        visited = sum(tape.visited for tape in self.tapes)
-        self.places = tuple(
-            tape.enter(place) for tape, place in zip(self.tapes, before, strict=True)
-        )
-        return self.places != before or sum(tape.visited for tape in self.tapes) != visited
+    def _make_room(self) -> None:
+        pairs = zip(self.tapes, self.places, strict=True)
+        self.places = tuple(tape.with_room(place, self.bounded) for tape, place in pairs)
 
     def can_step(self) -> bool:
-        """Whether a rule applies where the run stands."""
-        cells = zip(self.tapes, self.places, strict=True)
-        return self.base + sum(tape.cells[place] for tape, place in cells) in self.actions
+        """Whether a rule applies; if it was only known for visited cells, it is now for fresh ones."""
+        reads = [tape.cells[at] for tape, at in zip(self.tapes, self.places, strict=True)]
+        plain = sum(
+            cell // tape.weight % self.size * tape.weight
+            for cell, tape in zip(reads, self.tapes, strict=True)
+        )
+        action = self.actions.get(self.base + plain)
+        if action is not None:
+            self.actions[self.base + sum(reads)] = action
+        return action is not None
+
+    def cells(self) -> tuple[int, ...]:
+        """Distinct cells visited on each tape."""
+        pairs = zip(self.tapes, self.places, strict=True)
+        return tuple(tape.visited(place) for tape, place in pairs)
+
+    def exceeds(self, max_cells: int) -> bool:
+        """Whether more cells were visited; counted only where there are so many cells at all."""
+        allocated = sum(len(tape.cells) for tape in self.tapes)
+        return allocated > max_cells and sum(self.cells()) > max_cells
 
     def result(self, outcome: Outcome | None) -> Result:
+        """Where the run stands."""
         state = self.machine.states[self.base // self.state_weight]
         return Result(
             outcome=outcome or verdict(self.machine, state),
             state=state,
             steps=self.steps,
-            tapes=tuple(self._content(index) for index in range(self.machine.tapes)),
-            cells=tuple(tape.visited for tape in self.tapes),
+            tapes=tuple(map(self._content, self.tapes, self.places)),
+            cells=self.cells(),
         )
 
-    def _content(self, index: int) -> Tape:
-        first, numbers = self.tapes[index].content()
-        weight = self.radix**index
-        symbols = [self.machine.symbols[number // weight] for number in numbers]
-        at = self.places[index] - self.tapes[index].origin
-        return trimmed(symbols, first, at, self.machine.blank)
+    def _content(self, tape: _Tape, place: int) -> Tape:
+        symbols = [self.machine.symbols[number] for number in tape.numbers()]
+        return trimmed(symbols, 1, place, self.machine.blank)
 
 
 def simulate(
@@ -189,12 +200,11 @@ def simulate(
     `watch` is told the number of steps now and then; if it answers False the run ends there, as
     at a step limit.
     """
+    check_word(machine, word)
     run = _Run(machine, word, head)
-    while True:
-        going = run.advance(min(CHUNK, max_steps - run.steps))
-        if not going:
-            return run.result(None)
-        if sum(tape.visited for tape in run.tapes) > max_cells:
+    while run.advance(min(CHUNK, max_steps - run.steps)):
+        if run.exceeds(max_cells):
             return run.result(Outcome.OUT_OF_SPACE)
         if run.steps >= max_steps or (watch is not None and not watch(run.steps)):
-            return run.result(Outcome.LIMIT if run.can_step() else None)
+            return run.result(Outcome.LIMIT)
+    return run.result(None)

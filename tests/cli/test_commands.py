@@ -1,0 +1,200 @@
+"""The command line as a user sees it: output, JSON, exit status, messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulator.test_published import BEAVERS, CASES, DATA
+
+
+def tapeformer(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tapeformer", *words]
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=60)
+
+
+def record(*words: str, status: int = 0) -> dict[str, Any]:
+    done = tapeformer(*words, "--json")
+    assert done.returncode == status, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+STATUS = {"accept": 0, "halt": 0, "reject": 1}
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_simulate_published(name: str, case: dict[str, Any]) -> None:
+    status = STATUS[case["outcome"]]
+    got = record("simulate", str(DATA / f"{name}.txt"), case["input"], status=status)
+    assert {key: got[key] for key in case if key != "input"} == {
+        key: value for key, value in case.items() if key != "input"
+    }
+    assert {"machine", "heads", "space", "seconds"} <= got.keys()
+
+
+def test_simulate_a_busy_beaver_string() -> None:
+    row = max((r for r in BEAVERS if int(r["steps"]) < 10**6), key=lambda r: int(r["steps"]))
+    got = record("simulate", row["machine"])
+    assert got["steps"] == int(row["steps"])
+    assert got["non_blank"] == [int(row["non_blank"])]
+    assert got["outcome"] == "halt"
+
+
+def test_heads_are_counted_from_the_first_printed_cell() -> None:
+    assert record("simulate", "1RB1LB_1LA1RZ")["heads"] == [2]
+    assert record("simulate", "0RB---_------")["heads"] == [0]
+    assert record("simulate", "1LB---_0LZ---")["heads"] == [-2]
+
+
+def test_step_limit_and_space_limit() -> None:
+    limited = record("simulate", "busy_beaver_4", "--max-steps", "10", status=3)
+    assert (limited["outcome"], limited["steps"]) == ("limit", 10)
+    full = record("simulate", "1RA1RA", "--max-cells", "100", status=4)
+    assert full["outcome"] == "out_of_space"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ("simulate", "palindrome", "abxa"),
+            "character 3: error: symbol 'x' is not in the alphabet",
+        ),
+        (("simulate", "no/such/file.txt"), "no/such/file.txt: error: there is no such file"),
+        (("simulate", "palindrom"), "did you mean palindrome"),
+        (("simulate", "palindrome", "a b", "--spaced", "--max-steps", "-1"), "--max-steps"),
+        (("simulate", "palindrome", "--format", "xml"), "unknown format 'xml'"),
+        (("simulate", "palindrome", "--accept", "nirvana"), "there is no state 'nirvana'"),
+        (("convert", "palindrome", "--to", "jflap"), "'jflap' cannot be written; expected one of"),
+        (("convert", "binary_addition", "--to", "morphett"), "it has several tapes"),
+        (("show", "palindrome", "--svg", "/no/such/folder/x.svg"), "cannot be written"),
+    ],
+)
+def test_bad_input_is_one_message_and_status_2(words: tuple[str, ...], expected: str) -> None:
+    done = tapeformer(*words)
+    assert done.returncode == 2
+    assert expected in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "the file is empty; put a machine in it"),
+        ("init: a\naccept: b\na,0\na,0,>\na,0\nb,0,>\n", ":5: error: two rules in conflict"),
+        ("just some words", "no known machine format; expected one of busy-beaver"),
+    ],
+)
+def test_bad_files_name_the_place_and_the_remedy(text: str, expected: str, tmp_path: Path) -> None:
+    file = tmp_path / "bad.txt"
+    file.write_text(text)
+    done = tapeformer("simulate", str(file), "0")
+    assert done.returncode == 2
+    assert str(file) in done.stderr
+    assert expected in done.stderr
+
+
+def test_warnings_do_not_stop_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "twice.txt"
+    file.write_text("init: a\naccept: b\na,0\nb,0,>\na,0\nb,0,>\n")
+    done = tapeformer("simulate", str(file), "0", "--json")
+    assert done.returncode == 0
+    assert "warning: the rule for state 'a' reading '0' is repeated" in done.stderr
+    assert json.loads(done.stdout)["outcome"] == "accept"
+
+
+def test_machine_from_standard_input() -> None:
+    done = tapeformer("simulate", "-", "11", "--json", stdin="0 1 0 r 0\n0 _ _ * halt\n")
+    assert json.loads(done.stdout)["tapes"] == ["00"]
+
+
+def test_overrides() -> None:
+    flipper = "0 1 0 r 0\n0 _ _ * halt-no\n"
+    done = tapeformer("simulate", "-", "1", "--reject", "halt-no", "--json", stdin=flipper)
+    assert json.loads(done.stdout)["outcome"] == "reject"
+    assert done.returncode == 1
+    done = tapeformer("simulate", "-", "1", "--accept", "halt-no", "--json", stdin=flipper)
+    assert json.loads(done.stdout)["outcome"] == "accept"
+
+
+def test_morphett_head_mark() -> None:
+    done = tapeformer("simulate", "-", "01*0", "--json", stdin="0 0 x * halt\n0 1 1 r 0\n")
+    assert json.loads(done.stdout)["tapes"] == ["01x"]
+
+
+def test_trace_is_short_unless_all() -> None:
+    short = tapeformer("simulate", "busy_beaver_4", "--trace").stdout
+    whole = tapeformer("simulate", "busy_beaver_4", "--trace", "--all").stdout
+    assert "configurations left out (--all shows them)" in short
+    assert short.count("\nstep ") < 25
+    assert whole.count("\nstep ") == 107
+    assert "[1]" in short
+
+
+def test_trace_in_json() -> None:
+    got = record("simulate", "busy_beaver_2", "--trace")
+    assert [entry["step"] for entry in got["trace"]] == list(range(7))
+
+
+def test_machines_lists_the_gallery() -> None:
+    text = tapeformer("machines").stdout
+    listed = record("machines")["machines"]
+    assert len(listed) >= 24
+    assert all(entry["machine"] in text for entry in listed)
+
+
+def test_show_table_json_and_diagram(tmp_path: Path) -> None:
+    file = tmp_path / "palindrome.svg"
+    text = tapeformer("show", "palindrome", "--svg", str(file)).stdout
+    assert "infinite both ways" in text
+    root = xml.etree.ElementTree.parse(file).getroot()
+    circles = root.iter("{http://www.w3.org/2000/svg}circle")
+    got = record("show", "palindrome")
+    assert len(list(circles)) == len(got["states"])
+    assert len(got["rules"]) > 10
+
+
+def test_convert_writes_a_file_that_runs_alike(tmp_path: Path) -> None:
+    file = tmp_path / "machine.txt"
+    done = tapeformer("convert", "binary_increment", "--to", "morphett", "-o", str(file))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert record("simulate", str(file), "1011")["tapes"] == ["1100"]
+    assert [path.name for path in tmp_path.iterdir()] == ["machine.txt"]
+
+
+def test_control_c_tells_what_is_known_so_far() -> None:
+    command = [sys.executable, "-m", "tapeformer", "simulate", "busy_beaver_5", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=20)
+    answer = json.loads(output)
+    assert running.returncode == 130
+    assert answer["interrupted"]
+    assert answer["outcome"] == "limit"
+    assert answer["steps"] > 0
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    code = "import sys, tapeformer.cli.app as a; print(sorted({'torch', 'numpy', 'yaml', 'matplotlib'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert tapeformer("--help").returncode == 0
+    assert tapeformer("--version").stdout.startswith("tapeformer ")
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m tapeformer simulate busy_beaver_4 --trace --all | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,121 @@
+"""Random machines through every format that can hold them: equal, or alike where names must change."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from tapeformer import (
+    Result,
+    TapeformerError,
+    TapeKind,
+    TuringMachine,
+    dumps,
+    gallery_machine,
+    gallery_names,
+    load,
+    loads,
+    simulate,
+    verify,
+)
+from tapeformer.formats import WRITERS, losses, recognise
+from tests.simulator.test_published import BEAVERS, DATA, EXPECTED
+from tests.strategies import random_machine, random_word, seeds
+
+
+def blanked(machine: TuringMachine, result: Result) -> list[list[int]]:
+    """Tapes with symbols replaced by the machine's own numbering, to compare renamed machines."""
+    numbers = {symbol: number for number, symbol in enumerate(machine.symbols)}
+    return [[numbers[symbol] for symbol in tape.content] for tape in result.tapes]
+
+
+@settings(max_examples=250, deadline=None)
+@given(seeds)
+def test_native_is_lossless(seed: int) -> None:
+    machine = random_machine(seed, odd_names=True)
+    again = loads(dumps(machine, "native"), format_name="native")
+    assert again == machine
+    word = random_word(machine, seed)
+    assert simulate(again, word, max_steps=200) == simulate(machine, word, max_steps=200)
+
+
+@settings(max_examples=250, deadline=None)
+@given(seeds)
+def test_turingmachine_io(seed: int) -> None:
+    machine = random_machine(seed, 1, TapeKind.TWO_WAY, odd_names=True, stay=False, roles=False)
+    if not machine.single_characters:
+        with pytest.raises(TapeformerError, match="a symbol has several characters"):
+            dumps(machine, "turingmachine.io")
+        return
+    again = loads(dumps(machine, "turingmachine.io"), format_name="turingmachine.io")
+    word = [symbol for symbol in random_word(machine, seed) if symbol in again.symbols]
+    assert simulate(again, word, max_steps=200) == simulate(machine, word, max_steps=200)
+
+
+@settings(max_examples=250, deadline=None)
+@given(seeds)
+def test_morphett(seed: int) -> None:
+    machine = random_machine(seed, 1, TapeKind.TWO_WAY, roles=False)
+    if not machine.rules:
+        return
+    again = loads(dumps(machine, "morphett"), format_name="morphett")
+    rename = {machine.blank: "_"}
+    word = [
+        symbol
+        for symbol in random_word(machine, seed)
+        if rename.get(symbol, symbol) in again.symbols
+    ]
+    ours = simulate(machine, word, max_steps=200)
+    theirs = simulate(again, [rename.get(symbol, symbol) for symbol in word], max_steps=200)
+    contents = [rename.get(symbol, symbol) for symbol in ours.tapes[0].content]
+    assert list(theirs.tapes[0].content) == contents
+    assert (theirs.outcome, theirs.steps) == (ours.outcome, ours.steps)
+
+
+@settings(max_examples=250, deadline=None)
+@given(seeds)
+def test_busy_beaver_text(seed: int) -> None:
+    machine = random_machine(seed, 1, TapeKind.TWO_WAY, stay=False, roles=False)
+    if machine.start in machine.stopping or len(machine.stopping) > 1:
+        return
+    again = loads(dumps(machine, "busy-beaver"))
+    ours, theirs = (simulate(m, max_steps=300) for m in (machine, again))
+    assert (theirs.outcome, theirs.steps) == (ours.outcome, ours.steps)
+    digits = dict(zip(machine.symbols, map(str, range(10)), strict=False))
+    assert list(theirs.tapes[0].content) == [digits[s] for s in ours.tapes[0].content]
+
+
+@pytest.mark.parametrize("name", gallery_names())
+def test_gallery_machines_are_lossless_in_native(name: str) -> None:
+    machine = gallery_machine(name)
+    text = dumps(machine, "native")
+    assert recognise(text) == "native"
+    assert loads(text) == machine
+
+
+def test_published_beavers_read_back_to_the_letter() -> None:
+    for row in BEAVERS:
+        assert dumps(loads(row["machine"]), "busy-beaver").strip() == row["machine"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_several_tapes_fit_native_only(name: str) -> None:
+    machine = load(DATA / f"{name}.txt")
+    assert loads(dumps(machine, "native")) == machine
+    for other in set(WRITERS) - {"native"}:
+        with pytest.raises(TapeformerError, match="cannot hold this machine: it has several tapes"):
+            dumps(machine, other)
+
+
+def test_refusals_list_all_reasons() -> None:
+    machine = random_machine(5, 1, TapeKind.ONE_WAY)
+    with pytest.raises(TapeformerError) as caught:
+        dumps(machine, "busy-beaver")
+    assert len(caught.value.faults) >= 2
+    assert all("cannot hold this machine" in str(fault) for fault in caught.value.faults)
+
+
+def test_lost_roles_are_told() -> None:
+    machine = gallery_machine("palindrome")
+    assert verify(machine) == ()
+    assert "become plain halting states" in losses(machine, "turingmachine.io")[0]

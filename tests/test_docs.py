@@ -1,0 +1,37 @@
+"""The documentation tells the truth: paths exist, commands exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+PATH = re.compile(r"`((?:src|tests|docs)/[\w./-]+)`|\]\(((?!http)[\w./-]+)(?:#[\w-]*)?\)")
+MAKE = re.compile(r"`make (\w+)`|^make (\w+)", re.MULTILINE)
+COMMAND = re.compile(r"^\s*(?:\$ )?(?:\.venv/bin/)?tapeformer ([a-z]\w+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_exist(page: Path) -> None:
+    for in_code, in_link in PATH.findall(page.read_text(encoding="utf-8")):
+        target = ROOT / in_code if in_code else page.parent / in_link
+        assert target.exists(), f"{page.name} names {in_code or in_link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_exist(page: Path) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for in_code, at_start in MAKE.findall(page.read_text(encoding="utf-8")):
+        assert (in_code or at_start) in targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_exist(page: Path) -> None:
+    from tapeformer.cli.app import app
+
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    for name in COMMAND.findall(page.read_text(encoding="utf-8")):
+        assert name in known, f"{page.name} names the command {name}"
