@@ -54,6 +54,8 @@ HOSTILE = {
     + "".join(f"a _____ {chr(200 + n) * 5} ***** a\n" for n in range(60))
     + "a ***** ***** ***** a\n",
     "states.txt": "".join(f"* * * r s{n}\n" for n in range(20_000)),
+    "empty_lines.txt": "\n" * 1_000_000 + " " * 1_000_000,
+    "commas.txt": "init: a\n" + "a," * 1_000_000,
     "long_line.txt": "0 " + "1" * 2_000_000,
     "rules.yaml": "blank: _\nstart state: a\ntable:\n"
     + "".join(f"  s{n}: {{0: R, 1: L}}\n" for n in range(30_000)),

@@ -12,17 +12,16 @@ from tapeformer.machine.record import Rule, TuringMachine
 
 MOST_STATES = 40
 MOST_LABELS = 5
+LONGEST_NAME = 14
 RADIUS = 26
 _STYLE = """<style>
 text { font: 12px sans-serif; text-anchor: middle; fill: #222 }
 .state { fill: #eef4fb; stroke: #2b5c8a; stroke-width: 1.5 }
 .accept { fill: #e4f5e4; stroke: #2e7d32 } .reject { fill: #fbe9e7; stroke: #b23c17 }
 .halt { fill: #f3f3f3; stroke: #555 }
-.arrow { fill: none; stroke: #888; stroke-width: 1.2; marker-end: url(#head) }
-.label { font: 11px monospace; fill: #444; paint-order: stroke; stroke: white; stroke-width: 3px }
-</style>
-<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7"
- orient="auto-start-reverse"><path d="M0 0 L10 5 L0 10 z" fill="#888"/></marker></defs>"""
+.arrow { fill: none; stroke: #888; stroke-width: 1.2 } .head { fill: #888 }
+.label { font: 11px monospace; fill: #333 } .halo { stroke: white; stroke-width: 4px }
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ def diagram(machine: TuringMachine) -> str:
     arrows = [_arrow(pair, rules, places, middle) for pair, rules in _pairs(machine).items()]
     states = [_state(machine, state, place) for state, place in places.items()]
     start = places[machine.start]
-    outside = middle.towards(start, math.dist((middle.x, middle.y), (start.x, start.y)) + 60)
-    entry = f'<path class="arrow" d="M{outside} L{outside.towards(start, 60 - RADIUS)}"/>'
+    outside = _polar(start, math.pi + 0.9, 65)
+    entry = _line(f"M{outside} L", outside, outside.towards(start, 65 - RADIUS))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size:.0f} {size:.0f}">'
     title = f"<title>{escape(machine.name)}</title>"
     return "\n".join([head, title, _STYLE, entry, *arrows, *states, "</svg>"]) + "\n"
@@ -87,10 +86,12 @@ def _state(machine: TuringMachine, state: str, place: Point) -> str:
         "accept" if state in machine.accepting else "reject" if state in machine.rejecting else ""
     )
     role = role or ("halt" if state in machine.halting else "")
-    name = state if len(state) <= 8 else state[:7] + "…"
+    name = state if len(state) <= LONGEST_NAME else state[: LONGEST_NAME - 1] + "…"
+    size = min(12.0, 84 / len(name))
     circle = f'<circle class="state {role}" cx="{place.x:.1f}" cy="{place.y:.1f}" r="{RADIUS}"/>'
     title = f"<title>{escape(state)}</title>"
-    text = f'<text x="{place.x:.1f}" y="{place.y + 4:.1f}">{escape(name)}</text>'
+    style = f'style="font-size:{size:.1f}px"'
+    text = f'<text {style} x="{place.x:.1f}" y="{place.y + 4:.1f}">{escape(name)}</text>'
     return f"<g>{title}{circle}{text}</g>"
 
 
@@ -98,11 +99,16 @@ def _arrow(
     pair: tuple[str, str], rules: list[Rule], places: dict[str, Point], middle: Point
 ) -> str:
     source, goal = places[pair[0]], places[pair[1]]
-    if source == goal:
-        path, label = _loop(source, middle)
-    else:
-        path, label = _curve(source, goal)
-    return f'<path class="arrow" d="{path}"/>' + _label(label, rules)
+    line, label = _loop(source, middle) if source == goal else _curve(source, goal)
+    return line + _label(label, rules)
+
+
+def _line(path: str, before: Point, end: Point) -> str:
+    """A path up to `end`, with an arrowhead there that comes from `before`."""
+    angle = math.atan2(before.y - end.y, before.x - end.x)
+    left, right = (_polar(end, angle + turn, 9) for turn in (-0.4, 0.4))
+    head = f'<path class="head" d="M{end} L{left} L{right} z"/>'
+    return f'<path class="arrow" d="{path}{end}"/>{head}'
 
 
 def _loop(place: Point, middle: Point) -> tuple[str, Point]:
@@ -110,7 +116,8 @@ def _loop(place: Point, middle: Point) -> tuple[str, Point]:
     angle = math.atan2(place.y - middle.y, place.x - middle.x)
     ends = [_polar(place, angle + turn, RADIUS) for turn in (-0.5, 0.5)]
     bends = [_polar(place, angle + turn, RADIUS + 48) for turn in (-0.55, 0.55)]
-    return f"M{ends[0]} C{bends[0]} {bends[1]} {ends[1]}", _polar(place, angle, RADIUS + 52)
+    line = _line(f"M{ends[0]} C{bends[0]} {bends[1]} ", bends[1], ends[1])
+    return line, _polar(place, angle, RADIUS + 52)
 
 
 def _polar(place: Point, angle: float, distance: float) -> Point:
@@ -122,8 +129,8 @@ def _curve(source: Point, goal: Point) -> tuple[str, Point]:
     half = Point((source.x + goal.x) / 2, (source.y + goal.y) / 2)
     angle = math.atan2(goal.y - source.y, goal.x - source.x) + math.pi / 2
     bend = _polar(half, angle, 34)
-    path = f"M{source.towards(bend, RADIUS)} Q{bend} {goal.towards(bend, RADIUS)}"
-    return path, _polar(half, angle, 20)
+    line = _line(f"M{source.towards(bend, RADIUS)} Q{bend} ", bend, goal.towards(bend, RADIUS))
+    return line, _polar(half, angle, 20)
 
 
 def _label(place: Point, rules: list[Rule]) -> str:
@@ -132,8 +139,9 @@ def _label(place: Point, rules: list[Rule]) -> str:
         lines.append(f"… {len(rules) - MOST_LABELS} more")
     top = place.y - 6.5 * (len(lines) - 1)
     return "".join(
-        f'<text class="label" x="{place.x:.1f}" y="{top + 13 * number:.1f}">{escape(line)}</text>'
+        f'<text class="{style}" x="{place.x:.1f}" y="{top + 13 * number:.1f}">{escape(line)}</text>'
         for number, line in enumerate(lines)
+        for style in ("label halo", "label")
     )
 
 

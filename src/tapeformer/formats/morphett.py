@@ -28,7 +28,7 @@ TITLE = "Morphett's Turing machine simulator (text)"
 BLANK, ANY = "_", "*"
 MOVES = {"l": Move.LEFT, "r": Move.RIGHT, "*": Move.STAY, "L": Move.LEFT, "R": Move.RIGHT}
 _LETTER = {Move.LEFT: "l", Move.RIGHT: "r", Move.STAY: "*"}
-_SETTING = re.compile(r"^\s*;\$(INITIAL_TAPE|INITIAL_STATE)\s*:(.*)$", re.MULTILINE)
+_SETTING = re.compile(r"^[ \t]{0,9};\$(INITIAL_TAPE|INITIAL_STATE)[ \t]{0,9}:(.*)$", re.MULTILINE)
 
 
 def recognises(text: str) -> bool:

@@ -33,7 +33,8 @@ _SETTING = re.compile(r"#\s*(q0|[A-Za-z]+)\s*=\s*(.*)")
 
 def recognises(text: str) -> bool:
     """Whether there are settings such as `#q0 = ...`."""
-    return re.search(r"^\s*#\s*(q0|Q|F|N)\s*=", text, re.MULTILINE) is not None
+    lines = (line for _, line in numbered_lines(text, ";") if line.startswith("#"))
+    return any(line[1:].split("=", 1)[0].strip() in ("q0", "Q", "F", "N") for line in lines)
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,14 @@ TITLE = "turingmachinesimulator.com (text)"
 BLANK = "_"
 MOVES = {"<": Move.LEFT, "-": Move.STAY, ">": Move.RIGHT}
 _HEAD = re.compile(r"(name|init|accept)\s*:(.*)", re.IGNORECASE)
-_START = re.compile(r"^\s*init\s*:", re.MULTILINE | re.IGNORECASE)
-_PAIR = re.compile(r"^[^,\n]+(,[^,\n]+)+,\s*[<>-]\s*$", re.MULTILINE)
 
 
 def recognises(text: str) -> bool:
-    """Whether there is an `init:` line, and rules whose last field is a move."""
-    return bool(_START.search(text)) and (bool(_PAIR.search(text)) or "accept" in text.lower())
+    """Whether there is an `init:` line, and an `accept:` line or a rule that ends with a move."""
+    lines = [line for _, line in numbered_lines(text, "//")]
+    heads = {line.split(":", 1)[0].rstrip().lower() for line in lines if ":" in line}
+    moves = any("," in line and line[-1] in MOVES for line in lines)
+    return "init" in heads and ("accept" in heads or moves)
 
 
 @dataclass
