@@ -29,7 +29,7 @@ def blanked(machine: TuringMachine, result: Result) -> list[list[int]]:
     return [[numbers[symbol] for symbol in tape.content] for tape in result.tapes]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(seeds)
 def test_native_is_lossless(seed: int) -> None:
     machine = random_machine(seed, odd_names=True)
@@ -39,7 +39,7 @@ def test_native_is_lossless(seed: int) -> None:
     assert simulate(again, word, max_steps=200) == simulate(machine, word, max_steps=200)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(seeds)
 def test_turingmachine_io(seed: int) -> None:
     machine = random_machine(seed, 1, TapeKind.TWO_WAY, odd_names=True, stay=False, roles=False)
@@ -52,7 +52,7 @@ def test_turingmachine_io(seed: int) -> None:
     assert simulate(again, word, max_steps=200) == simulate(machine, word, max_steps=200)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(seeds)
 def test_morphett(seed: int) -> None:
     machine = random_machine(seed, 1, TapeKind.TWO_WAY, roles=False)
@@ -72,7 +72,7 @@ def test_morphett(seed: int) -> None:
     assert (theirs.outcome, theirs.steps) == (ours.outcome, ours.steps)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(seeds)
 def test_busy_beaver_text(seed: int) -> None:
     machine = random_machine(seed, 1, TapeKind.TWO_WAY, stay=False, roles=False)
