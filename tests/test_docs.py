@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,15 @@ def test_commands_exist(page: Path) -> None:
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     for name in COMMAND.findall(page.read_text(encoding="utf-8")):
         assert name in known, f"{page.name} names the command {name}"
+
+
+def test_the_python_in_the_readme_prints_what_it_says() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        done = subprocess.run(
+            [sys.executable, "-c", block], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        for promised in re.findall(r"print\(.*\)\s+# (.*)", block):
+            assert promised in done.stdout

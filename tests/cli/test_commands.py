@@ -198,3 +198,36 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m tapeformer simulate busy_beaver_4 --trace --all | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ)
     assert "Traceback" not in done.stderr
+
+
+def test_the_limit_of_cells_is_exact() -> None:
+    full = record("simulate", "busy_beaver_4", "--max-cells", "3", status=4)
+    assert (full["outcome"], full["space"]) == ("out_of_space", 4)
+    assert record("simulate", "busy_beaver_4", "--max-cells", "14")["outcome"] == "halt"
+
+
+def test_morphett_tapes_are_read_as_the_site_does() -> None:
+    text = "; words. $INITIAL_TAPE: 11 11\n0 1 1 r 0\n0 _ _ r b\nb 1 0 r halt\n"
+    done = tapeformer("simulate", "-", "--file-input", "--json", stdin=text)
+    assert json.loads(done.stdout)["tapes"] == ["11_01"]
+    done = tapeformer("simulate", "-", "11 1", "--json", stdin=text)
+    assert json.loads(done.stdout)["tapes"] == ["11_0"]
+    marked = tapeformer("simulate", "-", "--file-input", stdin=text.replace("11 11", "1*1"))
+    assert (marked.returncode, marked.stdout) == (2, "")
+    assert "states no usable input" in marked.stderr
+
+
+def test_standard_input_is_checked_like_a_file() -> None:
+    command = [sys.executable, "-m", "tapeformer", "simulate", "-"]
+    for data in (b"0 \xff 1 r 0\n", b"0 1 1 r 0\n\x00", "é".encode() * 2_100_000):
+        done = subprocess.run(command, input=data, capture_output=True)
+        assert done.returncode == 2
+        assert b"standard input" in done.stderr
+
+
+def test_output_that_cannot_be_written() -> None:
+    command = f"{sys.executable} -m tapeformer machines > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "standard output cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr

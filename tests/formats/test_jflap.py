@@ -142,3 +142,17 @@ def test_entities_are_refused(text: str) -> None:
         loads(text, "m.jff")
     assert "root:" not in str(caught.value)
     assert len(caught.value.faults) == 1
+
+
+def test_tapes_may_be_counted_inside_the_automaton_and_none_is_dropped() -> None:
+    two = transition(0, 2, ("a", "b", "R"), ("", "c", "L"))
+    inside = (
+        old(two)
+        .replace("<tapes>1</tapes>", "")
+        .replace("<automaton>", "<automaton><tapes>2</tapes>")
+    )
+    assert loads(inside).tapes == 2
+    with pytest.raises(TapeformerError, match="a <read> for another tape; expected 1 to 1"):
+        loads(old(two))
+    with pytest.raises(TapeformerError, match="JFLAP 8, which is not supported"):
+        loads('<structure type="turing"/>')

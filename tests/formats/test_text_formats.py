@@ -127,3 +127,17 @@ def test_busy_beaver_halting_letter_is_any_past_the_last_row() -> None:
     assert loads("1RB1LB_1LA1RH").halting == {"H"}
     eight = "_".join(["1RB1RH"] * 8)
     assert loads(eight).halting == frozenset()
+
+
+def test_dialects_of_nju() -> None:
+    short = NJU.replace("#Q = {0,cp,accept,halt_accept}\n", "").replace("#G", "#T")
+    assert loads(short.replace("#N = 2\n", "#N = 2\n#SPACE = 100\n")).tapes == 2
+    with pytest.raises(TapeformerError, match="unknown setting #Z; expected one of Q, S"):
+        loads(NJU.replace("#N = 2", "#N = 2\n#Z = 2"))
+    with pytest.raises(TapeformerError, match="symbol '9' is not in #G"):
+        loads(NJU.replace("cp 1_ 11", "cp 1_ 19"))
+
+
+def test_unknown_heads_are_named() -> None:
+    with pytest.raises(TapeformerError, match="m:3: error: an unknown line.*'testAccept: 1'"):
+        loads(SIMULATOR.replace("init:", "testAccept: 1\ninit:"), "m", "turingmachinesimulator")

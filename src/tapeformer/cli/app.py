@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from typing import Annotated
 
 import typer
 
 from tapeformer.cli import convert, machines, show, simulate
-from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED
+from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
+from tapeformer.simulator.result import Outcome
 
 app = typer.Typer(
     name="tapeformer",
@@ -17,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (machines.machines, show.show, convert.convert, simulate.simulate):
@@ -40,16 +44,29 @@ def options(
     """Turing machines in, exact Transformers out: read, check, show, convert and run machines."""
 
 
+def _die_with_a_closed_pipe() -> None:
+    """As other tools do when their reader goes away: silently, by the signal."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
 def main() -> None:
     """Runs the command line; bad input of any kind ends with status 2 and says what to do."""
+    _die_with_a_closed_pipe()
     try:
         app()
+        sys.stdout.flush()
     except TapeformerError as error:
         print(error, file=sys.stderr)
         sys.exit(BAD_INPUT)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except MemoryError:
+        print("error: out of memory; give a smaller --max-cells or --space", file=sys.stderr)
+        sys.exit(OF_OUTCOME[Outcome.OUT_OF_SPACE])
+    except (OSError, AttributeError) as error:
+        if isinstance(error, AttributeError) and sys.stdout is not None:
+            raise
+        print(f"error: standard output cannot be written: {error}", file=sys.stderr)
+        os._exit(BAD_INPUT)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

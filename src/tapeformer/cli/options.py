@@ -25,7 +25,8 @@ Word = Annotated[
     str,
     typer.Argument(
         metavar="[INPUT]",
-        help="The word on tape 1, one character per symbol; the empty word if left out.",
+        help="The word on tape 1, one character per symbol; the empty word if left out. "
+        "Write -- before a word that starts with a dash.",
         show_default=False,
     ),
 ]

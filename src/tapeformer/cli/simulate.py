@@ -14,6 +14,7 @@ from tapeformer.cli.options import takes_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.cli.trace import print_trace, trace_records
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats import morphett
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
@@ -51,8 +52,7 @@ def simulate(
     """Run a machine directly; the exit status tells the outcome (0 accepted or halted, 1 rejected)."""
     from tapeformer.simulator.fast import simulate as run
 
-    text, head = _head_mark(machine, word)
-    word_in = (machine.default_word or ()) if file_input else parse_word(machine, text, spaced)
+    word_in, head = _word(machine, word, spaced, file_input)
     started = time.perf_counter()
     with Watch("steps", max_steps) as watch:
         result = run(
@@ -62,6 +62,7 @@ def simulate(
     record = result_record(machine, result, seconds)
     if watch.interrupted:
         record["interrupted"] = True
+    trace = trace and not watch.interrupted
     if as_json:
         if trace:
             record["trace"] = trace_records(machine, word_in, head, result.steps, everything)
@@ -73,12 +74,21 @@ def simulate(
     raise typer.Exit(INTERRUPTED if watch.interrupted else OF_OUTCOME[result.outcome])
 
 
-def _head_mark(machine: TuringMachine, word: str) -> tuple[str, int]:
-    """In Morphett's format one star in the input stands before the cell where the head starts."""
-    star = morphett.ANY
-    if machine.origin == morphett.NAME and word.count(star) == 1 and star not in machine.symbols:
-        return word.replace(star, ""), word.index(star)
-    return word, 0
+def _word(
+    machine: TuringMachine, text: str, spaced: bool, file_input: bool
+) -> tuple[tuple[str, ...], int]:
+    """The word on tape 1 and the head's first place, from INPUT or from the machine's file."""
+    if file_input and (text or machine.default_word is None):
+        what = (
+            "the file states no usable input" if not text else "two inputs: INPUT and --file-input"
+        )
+        raise TapeformerError(Fault(what, machine.place, remedy="give INPUT without --file-input"))
+    if machine.default_word is not None and file_input:
+        return machine.default_word, 0
+    head = 0
+    if machine.origin == morphett.NAME and not spaced:
+        text, head = morphett.typed_tape(text)
+    return parse_word(machine, text, spaced), head
 
 
 def result_record(machine: TuringMachine, result: Result, seconds: float) -> dict[str, Any]:
@@ -100,7 +110,7 @@ def result_record(machine: TuringMachine, result: Result, seconds: float) -> dic
 def _print_result(
     machine: TuringMachine, result: Result, seconds: float, interrupted: bool
 ) -> None:
-    from tapeformer.drawing.tapes import tape_lines
+    from tapeformer.drawing.tapes import counted, tape_lines
 
     words = {
         Outcome.ACCEPT: "accepted",
@@ -110,8 +120,8 @@ def _print_result(
         Outcome.OUT_OF_SPACE: "stopped at the limit of cells",
     }
     print(
-        f"{machine.name}: {words[result.outcome]} in state {result.state} after {result.steps:,} "
-        f"steps on {result.space:,} cells ({seconds:.2f} s)"
+        f"{machine.name}: {words[result.outcome]} in state {result.state} after "
+        f"{counted(result.steps, 'step')} on {counted(result.space, 'cell')} ({seconds:.2f} s)"
     )
     print("\n".join(tape_lines(machine, result.tapes)))
     if result.outcome is Outcome.LIMIT and not interrupted:

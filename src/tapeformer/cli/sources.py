@@ -9,7 +9,7 @@ from pathlib import Path
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.formats import busy_beaver
 from tapeformer.formats.reading import Conventions
-from tapeformer.formats.registry import LARGEST_FILE, known_format, load, loads
+from tapeformer.formats.registry import LARGEST_FILE, decoded, known_format, load, loads
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import verify
@@ -19,13 +19,11 @@ def find_machine(
     given: str,
     format_name: str | None = None,
     conventions: Conventions | None = None,
-    quiet: bool = False,
 ) -> TuringMachine:
     """A file, a gallery name, a busy-beaver string or standard input; warnings go to standard error."""
     machine = _found(given, format_name, conventions)
-    if not quiet:
-        for fault in verify(machine)[:10]:
-            print(fault, file=sys.stderr)
+    for fault in verify(machine)[:10]:
+        print(fault, file=sys.stderr)
     return machine
 
 
@@ -52,10 +50,7 @@ def _is_file(given: str) -> bool:
 
 
 def _standard_input() -> str:
-    text = sys.stdin.buffer.read(LARGEST_FILE + 1).decode("utf-8", errors="replace")
-    if len(text) > LARGEST_FILE:
-        raise TapeformerError(Fault("standard input is too large for a machine"))
-    return text
+    return decoded(sys.stdin.buffer.read(LARGEST_FILE + 1), "standard input")
 
 
 def _unknown(given: str) -> Fault:

@@ -47,6 +47,11 @@ def _framed(cells: Sequence[str], head: int, start: int, end: int) -> Iterator[s
     yield "]" if head == end - 1 else " "
 
 
+def counted(number: int, unit: str) -> str:
+    """A number of things in words: `1 step`, `2 steps`."""
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
 def configuration_text(machine: TuringMachine, configuration: Configuration) -> str:
     """A configuration: step, state, and a line for each tape."""
     lines = [f"step {configuration.step}  state {configuration.state}"]

@@ -33,7 +33,9 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
     faults = Collector(source)
     root = _parse(source)
     kind = (root.findtext("type") or "").strip()
-    if root.tag != "structure" or not kind.startswith("turing"):
+    if root.get("type"):
+        faults.add("a file of JFLAP 8, which is not supported", 1, remedy="save it from JFLAP 7")
+    elif root.tag != "structure" or not kind.startswith("turing"):
         got = quoted(kind or root.tag)
         faults.add("not a Turing machine of JFLAP", 1, "<structure> with <type>turing</type>", got)
     faults.raise_if_any()
@@ -134,7 +136,7 @@ def _refuse_nested_blocks(holder: Any, elements: list[Any], faults: Collector) -
 
 
 def _tapes(root: Any, faults: Collector) -> int:
-    text = (root.findtext("tapes") or "1").strip()
+    text = (root.findtext("tapes") or root.findtext("automaton/tapes") or "1").strip()
     if text.isascii() and text.isdecimal() and 1 <= int(text[:3]) <= MOST_TAPES:
         return int(text[:3])
     faults.add("the number of tapes", None, f"1 to {MOST_TAPES}", quoted(text))
@@ -154,9 +156,10 @@ def _pattern(
         if end not in states.names:
             faults.add(f"transition {number} names the state id {quoted(end)}", None, "a known id")
             return None
-    reads = _per_tape(element, "read", tapes)
-    writes = _per_tape(element, "write", tapes)
-    moves = [move.upper() or "R" for move in _per_tape(element, "move", tapes)]
+    reads, writes, moves = (
+        _per_tape(number, element, tag, tapes, faults) for tag in ("read", "write", "move")
+    )
+    moves = [move.upper() or "R" for move in moves]
     pairs = [_read(r, tapes, conventions) for r in reads]
     return Pattern(
         state=states.names[ends[0]],
@@ -168,14 +171,17 @@ def _pattern(
     )
 
 
-def _per_tape(element: Any, tag: str, tapes: int) -> list[str]:
+def _per_tape(number: int, element: Any, tag: str, tapes: int, faults: Collector) -> list[str]:
     """The texts of an element that stands once for each tape; a missing one is empty."""
     texts = [""] * tapes
     for child in element.findall(tag):
-        number = child.get("tape", "1")
-        index = int(number) - 1 if number.isdecimal() and len(number) < 3 else -1
+        tape = child.get("tape", "1")
+        index = int(tape) - 1 if tape.isascii() and tape.isdecimal() and len(tape) < 3 else -1
         if 0 <= index < tapes:
             texts[index] = (child.text or "").strip()
+        else:
+            what = f"transition {number} has a <{tag}> for another tape"
+            faults.add(what, None, f"1 to {tapes}, as <tapes> says", quoted(tape))
     return texts
 
 

@@ -28,7 +28,7 @@ TITLE = "Morphett's Turing machine simulator (text)"
 BLANK, ANY = "_", "*"
 MOVES = {"l": Move.LEFT, "r": Move.RIGHT, "*": Move.STAY, "L": Move.LEFT, "R": Move.RIGHT}
 _LETTER = {Move.LEFT: "l", Move.RIGHT: "r", Move.STAY: "*"}
-_SETTING = re.compile(r"^[ \t]{0,9};\$(INITIAL_TAPE|INITIAL_STATE)[ \t]{0,9}:(.*)$", re.MULTILINE)
+_SETTING = re.compile(r";[^$\n]{0,200}\$(INITIAL_TAPE|INITIAL_STATE):?(.*)")
 
 
 def recognises(text: str) -> bool:
@@ -68,11 +68,16 @@ def _start(patterns: list[Pattern], settings: dict[str, str]) -> str:
     return stated or ("0" if "0" in named or not named else named[0])
 
 
+def typed_tape(text: str) -> tuple[str, int]:
+    """A tape as the site reads it: spaces are blanks, one star stands before the head's cell."""
+    head = text.index(ANY) if text.count(ANY) == 1 else 0
+    return text.replace(ANY, "", 1 if text.count(ANY) == 1 else 0).replace(" ", BLANK), head
+
+
 def _word(tape: str | None) -> tuple[str, ...] | None:
-    """The tape a file suggests: spaces are blanks; a star only marks where the head starts."""
-    if tape is None or ANY in tape.strip()[1:]:
-        return None
-    return tuple(BLANK if symbol == " " else symbol for symbol in tape.strip().lstrip(ANY))
+    """The tape that a file suggests; none where its head is not at the first cell."""
+    word, head = typed_tape((tape or "").strip())
+    return None if tape is None or head else tuple(word)
 
 
 def _pattern(

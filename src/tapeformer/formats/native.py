@@ -23,19 +23,26 @@ __all__ = ["NAME", "TITLE", "Document", "losses", "read", "recognises", "write"]
 NAME = "native"
 TITLE = "tapeformer's YAML (several tapes, roles, worked cases)"
 SHARED_KEYS = ("name", "input", "blank", "start state", "synonyms", "table")
-OWN_KEYS = (
-    *("description", "tapes", "tape kind", "accept", "reject", "halt", "accept on", "no rule"),
+TELLING_KEYS = (
+    *("tapes", "tape kind", "accept", "reject", "halt", "accept on", "no rule"),
     *("symbols", "input symbols", "cases"),
 )
+OWN_KEYS = ("description", *TELLING_KEYS)
 MOST_TAPES = 16
 
 Choice = TypeVar("Choice", bound=Enum)
 
 
+def top_keys(text: str) -> set[str]:
+    """The keys that seem to stand at the top level of a YAML file."""
+    lines = (line for line in text.split("\n") if ":" in line)
+    return {line.split(":", 1)[0].rstrip().strip("'\"") for line in lines}
+
+
 def recognises(text: str) -> bool:
     """Whether there is a `table:` and at least one key that turingmachine.io does not have."""
-    starts = [line.split(":", 1)[0].rstrip() for line in text.split("\n") if ":" in line]
-    return "table" in starts and any(key in starts for key in OWN_KEYS)
+    keys = top_keys(text)
+    return "table" in keys and not keys.isdisjoint(TELLING_KEYS)
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:

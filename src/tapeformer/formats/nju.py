@@ -8,6 +8,7 @@ symbol. A missing rule rejects. Comments start with `;`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tapeformer.faults import quoted
@@ -28,13 +29,15 @@ TITLE = "Nanjing University course format (.tm)"
 ANY = "*"
 MOVES = {"l": Move.LEFT, "r": Move.RIGHT, "*": Move.STAY}
 MOST_TAPES = 16
+SETTINGS = ("Q", "S", "G", "T", "q0", "q", "B", "F", "N")
+PASSED_OVER = ("TIME", "SPACE")
 _SETTING = re.compile(r"#\s*(q0|[A-Za-z]+)\s*=\s*(.*)")
 
 
 def recognises(text: str) -> bool:
     """Whether there are settings such as `#q0 = ...`."""
     lines = (line for _, line in numbered_lines(text, ";") if line.startswith("#"))
-    return any(line[1:].split("=", 1)[0].strip() in ("q0", "Q", "F", "N") for line in lines)
+    return any("=" in line and line[1:].split("=", 1)[0].strip() in SETTINGS for line in lines)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
             found[match[1]] = (line, match[2].strip())
         else:
             rules.append((line, text.split()))
+    for name, (line, _) in found.items():
+        if name not in SETTINGS + PASSED_OVER:
+            faults.add(f"unknown setting #{name}", line, "one of " + ", ".join(SETTINGS))
     settings = _settings(found, faults)
     faults.raise_if_any()
     return _machine(settings, rules, source, conventions, faults)
@@ -127,17 +133,30 @@ def _tapes_of(rules: list[tuple[int, list[str]]]) -> int:
 def _check_names(
     settings: _Settings, rules: list[tuple[int, list[str]]], faults: Collector
 ) -> None:
-    """States must be declared where the file declares any: this is how typing errors are found."""
-    if not settings.states:
-        return
-    declared = frozenset(settings.states)
-    for line, fields in rules:
-        for state in (fields[0], fields[-1]):
-            if len(fields) == 5 and state not in declared:
-                faults.add(f"state {quoted(state)} is not in #Q", line, remedy="add it there")
-    for state in (settings.start, *settings.final):
-        if state not in declared:
-            faults.add(f"state {quoted(state)} is not in #Q", remedy="add it there")
+    """Names must be declared where the file declares any: this is how typing errors are found."""
+    states = frozenset(settings.states)
+    symbols = frozenset((*settings.tape_symbols, settings.blank, ANY))
+    for line, fields in (rule for rule in rules if len(rule[1]) == 5):
+        if settings.states:
+            _check_declared((fields[0], fields[4]), states, "state", "Q", line, faults)
+        if settings.tape_symbols:
+            _check_declared((*fields[1], *fields[2]), symbols, "symbol", "G", line, faults)
+    if settings.states:
+        _check_declared((settings.start, *settings.final), states, "state", "Q", None, faults)
+
+
+def _check_declared(
+    names: Iterable[str],
+    declared: frozenset[str],
+    kind: str,
+    setting: str,
+    line: int | None,
+    faults: Collector,
+) -> None:
+    for name in names:
+        if name not in declared:
+            what = f"{kind} {quoted(name)} is not in #{setting}"
+            faults.add(what, line, remedy="add it there")
 
 
 def _pattern(

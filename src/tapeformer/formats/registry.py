@@ -105,23 +105,24 @@ def read_text(file: Path) -> str:
         raise TapeformerError(_unreadable(file, "there is no such file")) from None
     except OSError as error:
         raise TapeformerError(_unreadable(file, error.strerror or "cannot be read")) from None
+    return decoded(data, str(file))
+
+
+def decoded(data: bytes, source: str) -> str:
+    """The text that a file's bytes, or the first ones of too large a file, are."""
     if len(data) > LARGEST_FILE:
         limit = f"at most {LARGEST_FILE // 2**20} MiB"
-        raise TapeformerError(Fault("the file is too large", Place(str(file)), expected=limit))
-    return _decoded(data, file)
-
-
-def _decoded(data: bytes, file: Path) -> str:
+        raise TapeformerError(Fault("the file is too large", Place(source), expected=limit))
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         remedy = "save it as UTF-8 text"
-        fault = Fault("the file is not text", Place(str(file), line), "UTF-8", remedy=remedy)
+        fault = Fault("the file is not text", Place(source, line), "UTF-8", remedy=remedy)
         raise TapeformerError(fault) from None
     if "\0" in text:
-        raise TapeformerError(Fault("the file is not text", Place(str(file)), got="NUL characters"))
+        raise TapeformerError(Fault("the file is not text", Place(source), got="NUL characters"))
     return text
 
 

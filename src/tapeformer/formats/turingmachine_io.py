@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeformer.formats.native import OWN_KEYS, Document
+from tapeformer.formats.native import TELLING_KEYS, Document, top_keys
 from tapeformer.formats.native_writer import rule_text, word_text
 from tapeformer.formats.reading import Collector, Conventions, Source
 from tapeformer.formats.writing import lost_roles, one_plain_tape, refuse
@@ -21,9 +21,8 @@ TITLE = "turingmachine.io (YAML)"
 
 def recognises(text: str) -> bool:
     """Whether there is a `table:` or a saved `source code:`, and no key of the native format."""
-    starts = [line.split(":", 1)[0].rstrip() for line in text.split("\n") if ":" in line]
-    ours = any(key in starts for key in OWN_KEYS)
-    return ("table" in starts or "source code" in starts) and not ours
+    keys = top_keys(text)
+    return not keys.isdisjoint(("table", "source code")) and keys.isdisjoint(TELLING_KEYS)
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:

@@ -26,6 +26,7 @@ NAME = "turingmachinesimulator"
 TITLE = "turingmachinesimulator.com (text)"
 BLANK = "_"
 MOVES = {"<": Move.LEFT, "-": Move.STAY, ">": Move.RIGHT}
+_UNKNOWN = re.compile(r"\w+\s*:")
 _HEAD = re.compile(r"(name|init|accept)\s*:(.*)", re.IGNORECASE)
 
 
@@ -60,9 +61,16 @@ class _Rules:
     def _pair(self, line: int, read: list[str], second: int, result: list[str]) -> None:
         tapes = self.tapes
         if len(read) != 1 + tapes or tapes < 1:
-            self._wrong_length(line, "state and symbols read", 1 + max(tapes, 1), len(read))
+            self._wrong_length(
+                line, "the first line of a rule (state, symbols read)", 1 + max(tapes, 1), len(read)
+            )
         elif len(result) != 1 + 2 * tapes:
-            self._wrong_length(second, "next state, symbols and moves", 1 + 2 * tapes, len(result))
+            self._wrong_length(
+                second,
+                "the second line of a rule (state, symbols, moves)",
+                1 + 2 * tapes,
+                len(result),
+            )
         else:
             moves = moves_from(result[1 + tapes :], MOVES, self.faults, second)
             reads = tuple(map(exactly, read[1:]))
@@ -91,6 +99,8 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
         match = _HEAD.fullmatch(text)
         if match and match[1].lower() not in head:
             head[match[1].lower()] = match[2].strip()
+        elif "," not in text and _UNKNOWN.match(text):
+            faults.add("an unknown line", line, "name:, init:, accept:, or rules", quoted(text))
         else:
             rules.take(line, [part.strip() for part in text.split(",")])
     rules.end()

@@ -7,6 +7,7 @@ the tape grows to twice its length, and it goes on.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -67,13 +68,16 @@ class _Tape:
         self.cells = [self.edge, *fresh, *[self.fresh_blank] * room, self.edge]
         self.origin = 1
 
-    def with_room(self, place: int, bounded: bool) -> int:
-        """Makes the head stand on a cell again if it has run over an end; answers where it is."""
+    def with_room(self, place: int, bounded: bool, most: int) -> int:
+        """Makes the head stand on a cell again if it has run over an end; answers where it is.
+
+        The tape grows to twice its length, but by no more than `most` cells.
+        """
         if self.cells[place] != self.edge:
             return place
         if place == 0 and bounded:
             return self.origin
-        more = [self.fresh_blank] * len(self.cells)
+        more = [self.fresh_blank] * max(1, min(len(self.cells), most))
         if place > 0:
             self.cells[place:place] = more
             return place
@@ -82,10 +86,15 @@ class _Tape:
         return len(more)
 
     def visited(self, place: int) -> int:
-        """How many cells the head was on; it is on the one at `place` now."""
+        """How many cells the head was on; it is on the one at `place` now.
+
+        They lie next to each other, so their ends are found by halving.
+        """
         first_fresh = self.size * self.weight
-        left = sum(cell < first_fresh for cell in self.cells)
-        return left + (self.cells[place] >= first_fresh)
+        left = bisect_left(range(1, place), True, key=lambda at: self.cells[at] < first_fresh)
+        after = range(place + 1, len(self.cells))
+        right = bisect_left(after, True, key=lambda at: self.cells[at] >= first_fresh)
+        return (place - 1 - left if place > 1 else 0) + 1 + right
 
     def numbers(self) -> list[int]:
         """The symbols of all cells, the one at index `origin - 1` being the word's first."""
@@ -95,8 +104,10 @@ class _Tape:
 class _Run:
     """A machine in numbers, and its tapes, between two calls of the inner loop."""
 
-    def __init__(self, machine: TuringMachine, word: Sequence[str], head: int) -> None:
-        self.machine = machine
+    def __init__(
+        self, machine: TuringMachine, word: Sequence[str], head: int, max_cells: int
+    ) -> None:
+        self.machine, self.max_cells = machine, max_cells
         self.bounded = machine.tape_kind is TapeKind.ONE_WAY
         self.size = len(machine.symbols)
         self.radix = 2 * self.size + 1
@@ -146,7 +157,9 @@ class _Run:
 
     def _make_room(self) -> None:
         pairs = zip(self.tapes, self.places, strict=True)
-        self.places = tuple(tape.with_room(place, self.bounded) for tape, place in pairs)
+        self.places = tuple(
+            tape.with_room(place, self.bounded, self.max_cells) for tape, place in pairs
+        )
 
     def can_step(self) -> bool:
         """Whether a rule applies; if it was only known for visited cells, it is now for fresh ones."""
@@ -165,10 +178,14 @@ class _Run:
         pairs = zip(self.tapes, self.places, strict=True)
         return tuple(tape.visited(place) for tape, place in pairs)
 
-    def exceeds(self, max_cells: int) -> bool:
-        """Whether more cells were visited; counted only where there are so many cells at all."""
-        allocated = sum(len(tape.cells) for tape in self.tapes)
-        return allocated > max_cells and sum(self.cells()) > max_cells
+    def cells_left(self) -> int:
+        """How many more cells may be visited; negative once there were too many."""
+        return self.max_cells - sum(self.cells())
+
+    def chunk(self, max_steps: int) -> int:
+        """Steps to make before looking again: so few that no limit is passed unseen by much."""
+        by_cells = max(1, self.cells_left() // self.machine.tapes)
+        return min(CHUNK, max_steps - self.steps, by_cells)
 
     def result(self, outcome: Outcome | None) -> Result:
         """Where the run stands."""
@@ -179,6 +196,9 @@ class _Run:
             steps=self.steps,
             tapes=tuple(map(self._content, self.tapes, self.places)),
             cells=self.cells(),
+            places=tuple(
+                at - tape.origin for at, tape in zip(self.places, self.tapes, strict=True)
+            ),
         )
 
     def _content(self, tape: _Tape, place: int) -> Tape:
@@ -201,10 +221,10 @@ def simulate(
     at a step limit.
     """
     check_word(machine, word)
-    run = _Run(machine, word, head)
-    while run.advance(min(CHUNK, max_steps - run.steps)):
-        if run.exceeds(max_cells):
-            return run.result(Outcome.OUT_OF_SPACE)
+    run = _Run(machine, word, head, max_cells)
+    while run.advance(run.chunk(max_steps)):
+        if run.cells_left() < 0:
+            break
         if run.steps >= max_steps or (watch is not None and not watch(run.steps)):
             return run.result(Outcome.LIMIT)
-    return run.result(None)
+    return run.result(Outcome.OUT_OF_SPACE if run.cells_left() < 0 else None)

@@ -41,13 +41,17 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Result:
-    """The last configuration, and the number of distinct cells visited on each tape."""
+    """The last configuration, and the number of distinct cells visited on each tape.
+
+    `places` has the position of each head, counted from the cell where the word starts.
+    """
 
     outcome: Outcome
     state: str
     steps: int
     tapes: tuple[Tape, ...]
     cells: tuple[int, ...]
+    places: tuple[int, ...]
 
     @property
     def space(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tapeformer.machine.record import Rule, TapeKind, TuringMachine
-from tapeformer.simulator.result import Configuration, Tape, trimmed, verdict
+from tapeformer.simulator.result import Configuration, Result, Tape, trimmed, verdict
 
 
 class Stepper:
@@ -17,6 +17,17 @@ class Stepper:
         self.cells[0] = dict(enumerate(word))
         self.heads = [head] + [0] * (machine.tapes - 1)
         self.state, self.steps = machine.start, 0
+
+    @classmethod
+    def after(cls, machine: TuringMachine, result: Result) -> Stepper:
+        """Goes on from where a run has come to."""
+        stepper = cls(machine)
+        stepper.state, stepper.steps = result.state, result.steps
+        stepper.heads = list(result.places)
+        for index, tape in enumerate(result.tapes):
+            first = result.places[index] - tape.head
+            stepper.cells[index] = dict(enumerate(tape.content, first))
+        return stepper
 
     def rule(self) -> Rule | None:
         """The rule that applies now; none if the state stops the machine."""
