@@ -139,5 +139,5 @@ def test_dialects_of_nju() -> None:
 
 
 def test_unknown_heads_are_named() -> None:
-    with pytest.raises(TapeformerError, match="m:3: error: an unknown line.*'testAccept: 1'"):
+    with pytest.raises(TapeformerError, match=r"m:3: error: an unknown line.*'testAccept: 1'"):
         loads(SIMULATOR.replace("init:", "testAccept: 1\ninit:"), "m", "turingmachinesimulator")
