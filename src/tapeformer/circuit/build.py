@@ -1,0 +1,171 @@
+"""A small language for writing circuits: wires with finite domains, and, or, not, select, tables.
+
+Equal logic is made once (hash-consing) and constants are folded while building, so that what is
+written plainly, once per level or stack, still becomes few neurons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port, Sum
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A value of a finite domain as one-hot literals: exactly one of them is true."""
+
+    literals: Mapping[str, Literal]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The domain, in order."""
+        return tuple(self.literals)
+
+    def __getitem__(self, value: str) -> Literal:
+        return self.literals[value]
+
+    def where(self, values: Iterable[str]) -> tuple[Literal, ...]:
+        """The literals of those of `values` that are in the domain."""
+        return tuple(self.literals[value] for value in values if value in self.literals)
+
+
+Case = tuple[Literal, Wire | str]
+
+
+class Builder:
+    """Collects bits; every method answers with a literal or a wire."""
+
+    def __init__(self) -> None:
+        self._inputs: list[Port] = []
+        self._outputs: list[Port] = []
+        self._output_literals: list[tuple[Literal, ...]] = []
+        self._bits: list[Bit] = []
+        self._index: dict[Bit, int] = {}
+        self._scope: list[str] = []
+        self.true = self._bit(And((), "true"))
+        self.false = negated(self.true)
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Labels of the bits made inside begin with `name/`."""
+        self._scope.append(name)
+        try:
+            yield
+        finally:
+            self._scope.pop()
+
+    def input(self, name: str, values: Sequence[str]) -> Wire:
+        """A new input port."""
+        self._inputs.append(Port(name, tuple(values)))
+        return Wire({value: self._bit(InputBit(name, value)) for value in values})
+
+    def output(self, name: str, wire: Wire) -> None:
+        """A new output port with the wire's domain."""
+        self._outputs.append(Port(name, wire.values))
+        self._output_literals.append(tuple(wire.literals.values()))
+
+    def circuit(self) -> Circuit:
+        """All that was built; dead logic is still in it."""
+        return Circuit(
+            inputs=tuple(self._inputs),
+            outputs=tuple(self._outputs),
+            bits=tuple(self._bits),
+            output_literals=tuple(self._output_literals),
+        )
+
+    def all_of(self, *literals: Literal, label: str = "") -> Literal:
+        """True where all are. An AND inside is opened, so that depth does not grow by writing."""
+        wanted = dict.fromkeys(part for literal in literals for part in self._factors(literal))
+        wanted.pop(self.true, None)
+        if self.false in wanted or any(negated(literal) in wanted for literal in wanted):
+            return self.false
+        if len(wanted) == 1:
+            return next(iter(wanted))
+        return self._bit(And(_ordered(wanted), self._path(label))) if wanted else self.true
+
+    def one_of(self, *literals: Literal, label: str = "") -> Literal:
+        """True where one is, given that at most one ever is: costs no neuron."""
+        wanted = [literal for literal in literals if literal != self.false]
+        if self.true in wanted or any(negated(literal) in wanted for literal in wanted):
+            return self.true
+        if len(wanted) == 1:
+            return wanted[0]
+        return self._bit(Sum(_ordered(wanted), self._path(label))) if wanted else self.false
+
+    def any_of(self, *literals: Literal, label: str = "") -> Literal:
+        """True where at least one is; costs a neuron, unlike `one_of`."""
+        return negated(self.all_of(*map(negated, literals), label=label))
+
+    def constant(self, value: str, values: Sequence[str]) -> Wire:
+        """The wire that always has one value."""
+        return Wire({other: self.true if other == value else self.false for other in values})
+
+    def select(
+        self, cases: Sequence[Case], values: Sequence[str], otherwise: str, label: str = ""
+    ) -> Wire:
+        """The wire or value of the one case whose guard is true; `otherwise` where there is none.
+
+        At most one guard may be true. Where a case's wire has the value `otherwise`, no bit is
+        needed for it: that value is read off as the absence of all others.
+        """
+        chosen: dict[str, Literal] = {}
+        for value in values:
+            if value != otherwise:
+                terms = [self._term(guard, source, value, label) for guard, source in cases]
+                chosen[value] = self.one_of(*terms, label=f"{label}={value}")
+        rest = negated(self.one_of(*chosen.values(), label=f"{label}!={otherwise}"))
+        return Wire({value: chosen.get(value, rest) for value in values})
+
+    def hold(self, register: Wire, cases: Sequence[Case], otherwise: str, label: str = "") -> Wire:
+        """A register: the case whose guard is true, else the value it had."""
+        kept = negated(self.one_of(*(guard for guard, _ in cases), label=f"{label} set"))
+        return self.select([*cases, (kept, register)], register.values, otherwise, label)
+
+    def equal(self, left: Wire, right: Wire, label: str = "") -> Literal:
+        """True where two wires have the same value."""
+        shared = [value for value in left.values if value in right.values]
+        both = [self.all_of(left[value], right[value], label=label) for value in shared]
+        return self.one_of(*both, label=label)
+
+    def table(
+        self, rows: Mapping[tuple[str, ...], Sequence[str]], wires: Sequence[Wire], label: str = ""
+    ) -> list[list[tuple[Literal, str]]]:
+        """One AND per row of a lookup; for each result column the cases (row met, its value)."""
+        met = [
+            (self.all_of(*(w[v] for w, v in zip(wires, key, strict=True)), label=label), result)
+            for key, result in rows.items()
+        ]
+        width = max((len(result) for _, result in met), default=0)
+        return [[(row, result[column]) for row, result in met] for column in range(width)]
+
+    def _term(self, guard: Literal, source: Wire | str, value: str, label: str) -> Literal:
+        if isinstance(source, str):
+            return guard if source == value else self.false
+        bit = source.literals.get(value, self.false)
+        return self.all_of(guard, bit, label=f"{label}={value}")
+
+    def _factors(self, literal: Literal) -> tuple[Literal, ...]:
+        bit = self._bits[literal.bit]
+        opened = literal.positive and isinstance(bit, And) and bool(bit.literals)
+        return bit.literals if opened and isinstance(bit, And) else (literal,)
+
+    def _bit(self, bit: Bit) -> Literal:
+        if bit not in self._index:
+            self._index[bit] = len(self._bits)
+            self._bits.append(bit)
+        return Literal(self._index[bit])
+
+    def _path(self, label: str) -> str:
+        return "/".join([*self._scope, label] if label else self._scope)
+
+
+def negated(literal: Literal) -> Literal:
+    """One minus the literal."""
+    return Literal(literal.bit, not literal.positive)
+
+
+def _ordered(literals: Iterable[Literal]) -> tuple[Literal, ...]:
+    return tuple(sorted(literals, key=lambda literal: (literal.bit, not literal.positive)))
