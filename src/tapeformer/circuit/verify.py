@@ -28,7 +28,9 @@ def _port_faults(kind: str, ports: Sequence[Port]) -> Iterator[Fault]:
             yield Fault(f"{kind} port {quoted(port.name)} has no values", expected="at least one")
         for value, count in Counter(port.values).items():
             if count > 1:
-                what = f"{kind} port {quoted(port.name)} has the value {quoted(value)} {count} times"
+                what = (
+                    f"{kind} port {quoted(port.name)} has the value {quoted(value)} {count} times"
+                )
                 yield Fault(what, expected="once")
 
 

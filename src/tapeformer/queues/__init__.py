@@ -1,1 +1,19 @@
-"""See record.py."""
+"""Synchronous multi-queue machines: the bridge between tapes and attention."""
+
+from tapeformer.queues.record import Layout, Queue, QueueMachine, Register
+from tapeformer.queues.run import QueueRun, Token, factor_names, generate, prompt
+from tapeformer.queues.verify import verify, verify_layout
+
+__all__ = [
+    "Layout",
+    "Queue",
+    "QueueMachine",
+    "QueueRun",
+    "Register",
+    "Token",
+    "factor_names",
+    "generate",
+    "prompt",
+    "verify",
+    "verify_layout",
+]

@@ -1,0 +1,31 @@
+"""What a window of tokens says about the Turing machine: state, tapes and heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tapeformer.simulator.result import Tape
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A configuration read from a window.
+
+    `settled`: the step that this token ends is complete. Otherwise a step is under way, and this
+    is the configuration that it leads to.
+    """
+
+    state: str
+    tapes: tuple[Tape, ...]
+    settled: bool
+
+
+def tape_between(left: Sequence[str], right: Sequence[str], blank: str) -> Tape:
+    """The tape of the cells before the head, and those from the head on, without outer blanks."""
+    cells = [*left, *right]
+    full = [index for index, cell in enumerate(cells) if cell != blank]
+    if not full:
+        return Tape((), 0)
+    first, last = full[0], full[-1]
+    return Tape(tuple(cells[first : last + 1]), len(left) - first)

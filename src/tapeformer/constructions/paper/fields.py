@@ -1,0 +1,163 @@
+"""The names of everything a token carries: cells, queues and registers of Step I (Theorem 2).
+
+A tape is two stacks; a stack is levels 1..k'; a level is two half queues `L`, `R` and a third
+queue: a buffer `B` from level 2 on, and at level 1, which has nothing to buffer, a marker `M`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tapeformer.machine.record import TapeKind, TuringMachine
+from tapeformer.queues.record import Queue, Register
+
+NONE = "none"
+VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
+PHASES = ("wait", "fill", "load", "rewind", "begin", "run")
+OPERATIONS = ("idle", "push", "check", "pop")
+TRANSFERS = ("seek", "armed", "copy", "wait", "scan", "more")
+NO_MARK, MARK = "-", "last"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One of the two stacks of a tape (tapes count from 1); the first of all receives the input."""
+
+    tape: int
+    side: str
+
+    @property
+    def name(self) -> str:
+        """Such as `tape1.left`."""
+        return f"tape{self.tape}.{self.side}"
+
+    @property
+    def is_input(self) -> bool:
+        """Whether the prompt goes here; this stack also carries the clock's marks."""
+        return self.tape == 1 and self.side == "left"
+
+    def queue(self, kind: str, level: int) -> str:
+        """The name of a queue, such as `tape1.left/L2`."""
+        return f"{self.name}/{kind}{level}"
+
+    def register(self, what: str) -> str:
+        """The name of a register, such as `tape1.left/op`."""
+        return f"{self.name}/{what}"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """All names for one machine and number of levels; none depends on the base."""
+
+    machine: TuringMachine
+    levels: int
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Left and right of tape 1, of tape 2, ..."""
+        tapes = range(1, self.machine.tapes + 1)
+        return tuple(Stack(tape, side) for tape in tapes for side in ("left", "right"))
+
+    @cached_property
+    def dummy(self) -> str:
+        """The cell that holds nothing."""
+        return self._fresh(".")
+
+    @cached_property
+    def bottom(self) -> str:
+        """The deepest cell of every stack, never popped."""
+        return self._fresh("$")
+
+    @cached_property
+    def hole(self) -> str:
+        """Fills the input's last block; popped and forgotten before the machine starts."""
+        return self._fresh("#")
+
+    @cached_property
+    def mark(self) -> str:
+        """What a cell's name ends with if it is the left end of a half queue."""
+        cells = {*self.machine.symbols, self.dummy, self.bottom, self.hole}
+        mark = "^"
+        while any(cell.endswith(mark) for cell in cells):
+            mark += "^"
+        return mark
+
+    @property
+    def blank(self) -> str:
+        """The tape's blank."""
+        return self.machine.blank
+
+    def cells(self, stack: Stack) -> tuple[str, ...]:
+        """What a cell of a stack can hold, the dummy first."""
+        holes = (self.hole,) if stack.is_input and self.levels > 1 else ()
+        return (self.dummy, self.bottom, *holes, *self.machine.symbols)
+
+    def knows_bottom(self, stack: Stack) -> bool:
+        """Whether the control must know in advance that only the bottom is left."""
+        bounded = self.machine.tape_kind is TapeKind.ONE_WAY
+        return stack.is_input or (bounded and stack.side == "left")
+
+    def queues(self) -> tuple[Queue, ...]:
+        """All 6kk' queues, stack by stack, level by level."""
+        return tuple(queue for stack in self.stacks for queue in self._queues_of(stack))
+
+    def registers(self) -> tuple[Register, ...]:
+        """The finite control."""
+        states, bits = self.machine.states, ("0", "1")
+        return (
+            Register("phase", PHASES, "wait"),
+            Register("verdict", VERDICTS, "run"),
+            Register("stepped", bits, "0"),
+            Register("state", states, self.machine.start),
+            Register("next", states, self.machine.start),
+            *(Register(f"half{level}", bits, "0") for level in self._levels()),
+            *(r for tape in range(1, self.machine.tapes + 1) for r in self._tape_registers(tape)),
+            *(register for stack in self.stacks for register in self._registers_of(stack)),
+        )
+
+    def operations(self) -> tuple[str, ...]:
+        """The program counter of a stack: one operation, or a transfer between two levels."""
+        transfers = (f"{name}{i}" for i in self._levels()[1:] for name in TRANSFERS)
+        return (*OPERATIONS, *transfers)
+
+    def _queues_of(self, stack: Stack) -> Iterator[Queue]:
+        plain = self.cells(stack)
+        marked = (*plain, *(cell + self.mark for cell in plain)) if stack.is_input else plain
+        for i in self._levels():
+            yield Queue(stack.queue("L", i), marked, self.dummy, f"half{i}")
+            yield Queue(stack.queue("R", i), plain, self.dummy, f"half{i}")
+            if i == 1:
+                yield Queue(stack.queue("M", i), (NO_MARK, MARK), NO_MARK, "marker")
+            else:
+                yield Queue(stack.queue("B", i), plain, self.dummy, f"buffer{i}")
+
+    def _tape_registers(self, tape: int) -> Iterator[Register]:
+        symbols = self.machine.symbols
+        first = tape == 1
+        yield Register(
+            f"tape{tape}/head",
+            (NONE, *symbols) if first else symbols,
+            NONE if first else self.blank,
+        )
+        yield Register(f"tape{tape}/write", (NONE, *symbols), NONE)
+
+    def _registers_of(self, stack: Stack) -> Iterator[Register]:
+        bits = ("0", "1")
+        yield Register(stack.register("op"), self.operations(), "idle")
+        yield Register(stack.register("full"), bits, "0")
+        yield Register(stack.register("behind"), ("dummy", "real", "bottom"), "dummy")
+        yield Register(stack.register("last"), bits, "0")
+        for i in self._levels()[:-1]:
+            yield Register(stack.register(f"swap{i}"), bits, "0")
+        if self.knows_bottom(stack):
+            yield Register(stack.register("at_bottom"), bits, "0" if stack.is_input else "1")
+
+    def _levels(self) -> range:
+        return range(1, self.levels + 1)
+
+    def _fresh(self, name: str) -> str:
+        while name in self.machine.symbols:
+            name += "'"
+        return name

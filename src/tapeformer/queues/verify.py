@@ -1,0 +1,101 @@
+"""What a legal queue machine and a fitting layout are; `verify` lists every fault."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tapeformer.circuit.record import Port
+from tapeformer.circuit.verify import verify as verify_circuit
+from tapeformer.faults import Fault, quoted
+from tapeformer.queues.record import Layout, QueueMachine
+
+VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
+
+
+def verify(machine: QueueMachine) -> tuple[Fault, ...]:
+    """All faults of a queue machine, those of its circuit included."""
+    return (
+        *_name_faults(machine),
+        *_alphabet_faults(machine),
+        *_port_faults("input", machine, machine.step.inputs),
+        *_port_faults("output", machine, machine.step.outputs),
+        *_prompt_faults(machine),
+        *_register_faults(machine),
+        *verify_circuit(machine.step),
+    )
+
+
+def verify_layout(machine: QueueMachine, layout: Layout) -> tuple[Fault, ...]:
+    """All faults of a layout for a machine: lengths missing, not positive, or odd under a parity test."""
+    return tuple(_length_faults(machine, layout))
+
+
+def _name_faults(machine: QueueMachine) -> Iterator[Fault]:
+    names = [queue.name for queue in machine.queues] + [r.name for r in machine.registers]
+    for name, count in Counter([*names, "parity"]).items():
+        if count > 1:
+            yield Fault(f"the factor name {quoted(name)} is used {count} times", expected="once")
+
+
+def _alphabet_faults(machine: QueueMachine) -> Iterator[Fault]:
+    firsts = [("queue", q.name, q.alphabet, q.blank) for q in machine.queues]
+    firsts += [("register", r.name, r.alphabet, r.start) for r in machine.registers]
+    for kind, name, alphabet, first in firsts:
+        if first not in alphabet:
+            what = f"{kind} {quoted(name)} begins with a symbol that it does not have"
+            yield Fault(what, expected=", ".join(alphabet), got=quoted(first))
+
+
+def _port_faults(side: str, machine: QueueMachine, ports: Sequence[Port]) -> Iterator[Fault]:
+    wanted = [(queue.name, queue.alphabet) for queue in machine.queues]
+    wanted += [(register.name, register.alphabet) for register in machine.registers]
+    got = [(port.name, port.values) for port in ports]
+    if [name for name, _ in wanted] != [name for name, _ in got]:
+        yield Fault(
+            f"the step's {side} ports are not the queues and registers, in order",
+            expected=", ".join(name for name, _ in wanted),
+            got=", ".join(name for name, _ in got),
+        )
+        return
+    for (name, alphabet), (_, values) in zip(wanted, got, strict=True):
+        if alphabet != values:
+            what = f"the step's {side} port {quoted(name)} has another alphabet"
+            yield Fault(what, expected=", ".join(alphabet), got=", ".join(values))
+
+
+def _prompt_faults(machine: QueueMachine) -> Iterator[Fault]:
+    alphabets = {queue.name: queue.alphabet for queue in machine.queues}
+    if machine.prompt_queue not in alphabets:
+        what = "the prompt goes to a queue that is not there"
+        yield Fault(what, expected=", ".join(alphabets), got=quoted(machine.prompt_queue))
+        return
+    for cell in (machine.prompt_start, *machine.prompt_symbols.values()):
+        if cell not in alphabets[machine.prompt_queue]:
+            what = f"the prompt writes a symbol that {quoted(machine.prompt_queue)} does not have"
+            yield Fault(what, got=quoted(cell))
+
+
+def _register_faults(machine: QueueMachine) -> Iterator[Fault]:
+    alphabets = {register.name: set(register.alphabet) for register in machine.registers}
+    wanted = {machine.verdict: set(VERDICTS), machine.stepped: {"0", "1"}}
+    for name, values in wanted.items():
+        if not alphabets.get(name, {"?"}) <= values:
+            what = f"register {quoted(name)} is missing or has other values"
+            yield Fault(what, expected=", ".join(sorted(values)))
+    if machine.state not in alphabets:
+        yield Fault(f"register {quoted(machine.state)} is missing")
+
+
+def _length_faults(machine: QueueMachine, layout: Layout) -> Iterator[Fault]:
+    for queue in machine.queues:
+        length = layout.lengths.get(queue.length_rule)
+        if length is None or length < 1:
+            what = f"the layout gives no length for {quoted(queue.length_rule)}"
+            yield Fault(what, expected="at least 1", got=str(length))
+        elif queue.parity_test and length % 2:
+            yield Fault(
+                f"queue {quoted(queue.name)} has odd length {length}",
+                expected="an even length, or parity does not tell what was never written",
+                got=str(length),
+            )
