@@ -28,4 +28,5 @@ def layout(
 
 def longest_word(layout: Layout) -> int:
     """The longest input: with its bottom it must lie in the top level's left half."""
-    return layout.base**layout.levels - 2
+    longest: int = layout.base**layout.levels - 2
+    return longest

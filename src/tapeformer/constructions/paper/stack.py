@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
@@ -68,7 +69,7 @@ def stack_view(
         with build.scope(f"level{number}"):
             levels.append(level_view(build, fields, stack, number, inputs, clock))
     transfers = []
-    for lower, upper in zip(levels, levels[1:], strict=False):
+    for lower, upper in pairwise(levels):
         with build.scope(f"level{upper.number}"):
             transfers.append(transfer_view(build, op, upper, lower, fields.bottom))
     first = levels[0]

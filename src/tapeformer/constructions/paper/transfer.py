@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Case, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.levels import Level
 
