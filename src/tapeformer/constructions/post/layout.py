@@ -1,0 +1,25 @@
+"""The length of the one queue."""
+
+from __future__ import annotations
+
+from tapeformer.constructions.options import levels_and_base
+from tapeformer.constructions.post.machine import NAME, check
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import Layout
+
+
+def layout(
+    machine: TuringMachine,
+    levels: int | None = None,
+    base: int | None = None,
+    space: int | None = None,
+) -> Layout:
+    """One queue of even length, at least s + 2; `base` is that length. Two more cells are held."""
+    check(machine, levels)
+    levels, base = levels_and_base(1, base, space, room=2)
+    return Layout(NAME, levels, base, {"ring": base}, capacity=base + 2)
+
+
+def longest_word(layout: Layout) -> int:
+    """The longest input: with its bottom it must lie in the queue."""
+    return layout.base - 1

@@ -1,0 +1,255 @@
+"""The one-queue baseline: a one-tape machine as a Post machine (the row above ours in Table 1).
+
+The queue and two cells in the control (`before`, `here`) are the tape as a ring. Each step pops
+`next`, works on `here` if the head is there, appends `before` and moves on by one cell. A right
+move costs one step; a left move or a stay waits for the ring to come round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.record import Circuit, Literal
+from tapeformer.circuit.simplify import simplify
+from tapeformer.constructions.options import refuse
+from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_cell, write_cell
+from tapeformer.constructions.stopping import verdict_of
+from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
+from tapeformer.queues.record import Queue, QueueMachine, Register
+
+NAME = "post"
+VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
+Met = list[tuple[Literal, Rule]]
+
+
+def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:
+    """The one-queue machine of a one-tape Turing machine."""
+    check(machine, levels)
+    cells = cells_of(machine)
+    queues = (Queue("ring", (*cells.names, cells.bottom), cells.free, "ring"),)
+    registers = _registers(machine, cells)
+    return QueueMachine(
+        name=machine.name,
+        construction=NAME,
+        queues=queues,
+        registers=registers,
+        step=_step_circuit(machine, cells, queues[0], registers),
+        prompt_queue="ring",
+        prompt_start=cells.bottom,
+        prompt_symbols={symbol: symbol for symbol in machine.symbols},
+        reading={
+            "construction": NAME,
+            "blank": machine.blank,
+            "free": cells.free,
+            "bottom": cells.bottom,
+            "first": cells.first,
+            "head": cells.head,
+            "factors": ["ring", *(register.name for register in registers)],
+        },
+    )
+
+
+def check(machine: TuringMachine, levels: int | None) -> None:
+    """Refuses what one queue cannot do."""
+    if machine.tapes != 1:
+        what = f"{machine.name} has {machine.tapes} tapes; one queue holds one"
+        raise refuse(what, "1 tape", str(machine.tapes), "use --construction paper")
+    if levels not in (None, 1):
+        raise refuse("one queue has one level", "1", str(levels), "leave out --levels")
+
+
+def _registers(machine: TuringMachine, cells: Cells) -> tuple[Register, ...]:
+    return (
+        Register("phase", ("wait", "first", "run"), "wait"),
+        Register("verdict", VERDICTS, "run"),
+        Register("stepped", ("0", "1"), "0"),
+        Register("state", machine.states, machine.start),
+        Register("before", cells.names, cells.free),
+        Register("here", cells.names, cells.free),
+    )
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Three neighbouring cells, and the rule that applies in the middle one.
+
+    `moves` are the moves that are made; one is refused (`over`) where no free cell is left.
+    """
+
+    before: CellBits
+    here: CellBits
+    following: CellBits
+    looking: Literal
+    met: Met
+    moves: Mapping[Move, Literal]
+    over: Literal
+
+
+def _step_circuit(
+    machine: TuringMachine, cells: Cells, queue: Queue, registers: tuple[Register, ...]
+) -> Circuit:
+    build = Builder()
+    inputs = {queue.name: build.input(queue.name, queue.alphabet)}
+    inputs |= {
+        register.name: build.input(register.name, register.alphabet) for register in registers
+    }
+    ring = _ring(build, machine, cells, inputs)
+    before, here, following = _after(build, machine, ring, inputs["phase"])
+    outputs = {
+        "ring": write_cell(build, cells, before),
+        "before": write_cell(build, cells, here),
+        "here": write_cell(build, cells, following),
+        **_control(build, machine, ring, inputs),
+    }
+    bottom = {cells.bottom: build.false}
+    outputs["ring"] = Wire({**outputs["ring"].literals, **bottom})
+    for name, wire in inputs.items():
+        build.output(name, Wire({value: outputs[name][value] for value in wire.values}))
+    return simplify(build.circuit())
+
+
+def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[str, Wire]) -> Ring:
+    names = ("before", "here", "ring")
+    before, here, following = (read_cell(build, cells, inputs[name]) for name in names)
+    looking = build.all_of(inputs["verdict"]["run"], here.head, label="looking")
+    met = [
+        (build.all_of(looking, inputs["state"][state], here.symbol[read[0]]), rule)
+        for (state, read), rule in machine.rule_for.items()
+        if state not in machine.stopping
+    ]
+    wanted = {move: build.one_of(*_where(met, moves=move), label=move.name) for move in Move}
+    at_end = build.all_of(wanted[Move.LEFT], here.first, label="left of the first")
+    bounded = machine.tape_kind is TapeKind.ONE_WAY
+    no_left = build.false if bounded else build.all_of(at_end, negated(before.free))
+    over = build.one_of(build.all_of(wanted[Move.RIGHT], following.first), no_left, label="over")
+    stays = build.one_of(wanted[Move.STAY], at_end if bounded else build.false, label="stays")
+    left = build.all_of(wanted[Move.LEFT], negated(at_end if bounded else no_left), label="left")
+    right = build.all_of(wanted[Move.RIGHT], negated(following.first), label="right")
+    moves = {Move.LEFT: left, Move.STAY: stays, Move.RIGHT: right}
+    return Ring(before, here, following, looking, met, moves, over)
+
+
+def _where(met: Met, **wanted: object) -> list[Literal]:
+    """The rules with a given move or written symbol, as literals."""
+    move, write = wanted.get("moves"), wanted.get("write")
+    return [
+        literal
+        for literal, rule in met
+        if (move is None or rule.moves[0] is move) and (write is None or rule.write[0] == write)
+    ]
+
+
+def _after(
+    build: Builder, machine: TuringMachine, ring: Ring, phase: Wire
+) -> tuple[CellBits, CellBits, CellBits]:
+    """The three cells after the step."""
+    here, left, right = ring.here, ring.moves[Move.LEFT], ring.moves[Move.RIGHT]
+    done = build.one_of(*ring.moves.values(), label="done")
+    written = {
+        symbol: build.one_of(
+            build.all_of(build.one_of(*_where(ring.met, write=symbol)), done),
+            build.all_of(literal, negated(done)),
+            label=f"written {symbol}",
+        )
+        for symbol, literal in here.symbol.items()
+    }
+    grows = build.all_of(left, here.first, label="new first")
+    middle = CellBits(
+        symbol=written,
+        first=build.all_of(here.first, negated(grows)),
+        head=build.all_of(here.head, negated(left), negated(right)),
+        free=here.free,
+    )
+    before = _entered(build, machine, ring.before, left, grows)
+    boots = phase["first"]
+    enters = build.one_of(right, boots, label="enters")
+    return before, middle, _entered(build, machine, ring.following, enters, boots)
+
+
+def _entered(
+    build: Builder, machine: TuringMachine, cell: CellBits, enters: Literal, first: Literal
+) -> CellBits:
+    """A neighbour that the head may enter: a free cell becomes a blank one."""
+    taken = build.all_of(enters, cell.free, label="taken")
+    blank = build.one_of(cell.symbol[machine.blank], taken, label="blank")
+    return replace(
+        cell,
+        symbol={**cell.symbol, machine.blank: blank},
+        first=build.one_of(cell.first, first),
+        head=build.one_of(cell.head, enters),
+        free=build.all_of(cell.free, negated(enters)),
+    )
+
+
+def _control(
+    build: Builder, machine: TuringMachine, ring: Ring, inputs: Mapping[str, Wire]
+) -> dict[str, Wire]:
+    """Phase, state, verdict: the verdict looks at the new state and the new symbol at once."""
+    phase, state = inputs["phase"], inputs["state"]
+    done = build.one_of(*ring.moves.values(), label="done")
+    states = {
+        name: build.one_of(*(m for m, rule in ring.met if rule.next_state == name), label=name)
+        for name in machine.states
+    }
+    waiting = build.all_of(phase["wait"], negated(_bottom(inputs)))
+    booted = build.all_of(phase["wait"], _bottom(inputs))
+    cases = [(waiting, "wait"), (booted, "first")]
+    return {
+        "phase": build.select(cases, phase.values, "run", "phase"),
+        "verdict": _verdict(build, machine, ring, inputs, states, done),
+        "stepped": Wire({"0": negated(done), "1": done}),
+        "state": build.hold(state, [(done, Wire(states))], machine.start, "state"),
+    }
+
+
+def _bottom(inputs: Mapping[str, Wire]) -> Literal:
+    return list(inputs["ring"].literals.values())[-1]
+
+
+def _verdict(
+    build: Builder,
+    machine: TuringMachine,
+    ring: Ring,
+    inputs: Mapping[str, Wire],
+    states: Mapping[str, Literal],
+    done: Literal,
+) -> Wire:
+    """Stopped before the first step, after this one, or for want of a free cell."""
+    symbols = _arrival(build, machine, ring)
+    applies = build.one_of(*(literal for literal, _ in ring.met), label="applies")
+    unmoved = build.all_of(ring.looking, negated(applies), label="no rule at the start")
+    stops: dict[str, list[Literal]] = {verdict: [] for verdict in VERDICTS[1:]}
+    for name in machine.states:
+        verdict = verdict_of(machine, name)
+        stops[verdict].append(build.all_of(unmoved, inputs["state"][name]))
+        ends = _stopping_symbols(build, machine, name, symbols)
+        stops[verdict].append(build.all_of(states[name], done, ends, label=f"stops in {name}"))
+    stops["out_of_space"].append(ring.over)
+    held = [(inputs["verdict"][verdict], verdict) for verdict in VERDICTS[1:]]
+    found = [(build.one_of(*literals, label=v), v) for v, literals in stops.items()]
+    return build.select([*found, *held], VERDICTS, "run", "verdict")
+
+
+def _stopping_symbols(
+    build: Builder, machine: TuringMachine, state: str, symbols: Mapping[str, Literal]
+) -> Literal:
+    if state in machine.stopping:
+        return build.true
+    without = [s for s in machine.symbols if (state, (s,)) not in machine.rule_for]
+    return build.one_of(*(symbols[symbol] for symbol in without), label="no rule")
+
+
+def _arrival(build: Builder, machine: TuringMachine, ring: Ring) -> dict[str, Literal]:
+    """The symbol that the head reads after the step."""
+    stays = ring.moves[Move.STAY]
+    sources = [(ring.before, ring.moves[Move.LEFT]), (ring.following, ring.moves[Move.RIGHT])]
+    found = {}
+    for symbol in machine.symbols:
+        terms = [build.all_of(build.one_of(*_where(ring.met, write=symbol)), stays)]
+        for cell, moved in sources:
+            free = [cell.free] if symbol == machine.blank else []
+            terms.append(build.all_of(moved, build.one_of(cell.symbol[symbol], *free)))
+        found[symbol] = build.one_of(*terms, label=f"reads {symbol}")
+    return found
