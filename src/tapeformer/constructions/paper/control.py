@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.clock import LevelClock, bit_wire
-from tapeformer.constructions.paper.fields import NONE, VERDICTS, Fields
+from tapeformer.constructions.paper.fields import VERDICTS, Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
 from tapeformer.constructions.paper.stack import Orders, StackView
 
@@ -72,7 +72,7 @@ def control(
 
 
 def orders_for(
-    build: Builder, decided: Control, view: StackView, inputs: Mapping[str, Wire]
+    build: Builder, fields: Fields, decided: Control, view: StackView, inputs: Mapping[str, Wire]
 ) -> Orders:
     """What one stack is told: the rule's push or pop, or a step of the rewind, or how to boot."""
     stack, action = view.stack, decided.actions[view.stack.tape - 1]
@@ -80,7 +80,7 @@ def orders_for(
     push, pop = (action.right, action.left) if left else (action.left, action.right)
     back_push, back_pop = build.false, build.false
     if stack.tape == 1:
-        filled = negated(inputs["tape1/head"][NONE])
+        filled = negated(inputs["tape1/head"][fields.none])
         back_pop = decided.rewind if left else build.false
         back_push = build.false if left else build.all_of(decided.rewind, filled)
     here = stack.is_input
@@ -145,7 +145,7 @@ def _ready(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: Sequence[StackView]
 ) -> Literal:
     tapes = range(1, fields.machine.tapes + 1)
-    written = (inputs[f"tape{tape}/write"][NONE] for tape in tapes)
+    written = (inputs[f"tape{tape}/write"][fields.none] for tape in tapes)
     done = (view.done for view in views)
     return build.all_of(inputs["verdict"]["run"], *written, *done, label="ready")
 
@@ -176,10 +176,10 @@ def _tape_outputs(
     head, write = inputs[f"tape{tape}/head"], inputs[f"tape{tape}/write"]
     pair = views[2 * tape - 2 : 2 * tape]
     pushing = build.one_of(*(view.op["push"] for view in pair), label="pushing")
-    stays = build.all_of(negated(write[NONE]), negated(pushing), label="stays")
+    stays = build.all_of(negated(write[fields.none]), negated(pushing), label="stays")
     pops = [(view.popped, _popped(build, fields, view)) for view in pair]
     rewound = [(decided.rewound, _begun(build, fields, head))] if tape == 1 else []
-    otherwise = NONE if tape == 1 else fields.blank
+    otherwise = fields.none if tape == 1 else fields.blank
     cases = [*pops, (stays, write), *rewound]
     yield f"tape{tape}/head", build.hold(head, cases, otherwise, "head")
     waits = (build.all_of(view.op["push"], negated(view.pushed)) for view in pair)
@@ -188,7 +188,7 @@ def _tape_outputs(
     orders = [(decided.go, Wire(action)), (kept, write)]
     if tape == 1:
         orders.append((decided.rewind, head))
-    yield f"tape{tape}/write", build.select(orders, write.values, NONE, "write")
+    yield f"tape{tape}/write", build.select(orders, write.values, fields.none, "write")
 
 
 def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
@@ -200,5 +200,5 @@ def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
 
 def _begun(build: Builder, fields: Fields, head: Wire) -> Wire:
     """The head after the rewind: on the input's first symbol, or on a blank if there is none."""
-    blank = build.one_of(head[NONE], head[fields.blank])
+    blank = build.one_of(head[fields.none], head[fields.blank])
     return Wire({**{s: head[s] for s in fields.machine.symbols}, fields.blank: blank})

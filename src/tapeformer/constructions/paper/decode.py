@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between
-from tapeformer.constructions.paper.fields import NONE, Stack
+from tapeformer.constructions.paper.fields import Stack
 from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
 from tapeformer.simulator.result import Tape
@@ -152,7 +152,7 @@ def _tape(window: Window, tape: int, settled: bool) -> Tape:
     booting = tape == 1 and window.now("phase") in ("fill", "load", "rewind")
     if not settled or booting:
         before, head, after = _settle(before, head, after, write, (left.op, right.op), reading)
-    under = [] if head == NONE else [head]
+    under = [] if head == reading["none"] else [head]
     cells = [*under, *reversed(after)]
     return (
         tape_between([], before + cells, reading["blank"])
@@ -170,7 +170,7 @@ def _settle(
     reading: Mapping[str, Any],
 ) -> tuple[list[str], str, list[str]]:
     """Carries out what is pending: the pushes first, then the pop that brings the head's symbol."""
-    if write != NONE:
+    if write != reading["none"]:
         before = [*before, write] if ops[0] == "push" else before
         after = [*after, write] if ops[1] == "push" else after
         head = head if "push" in ops else write

@@ -13,7 +13,6 @@ from functools import cached_property
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, Register
 
-NONE = "none"
 VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
 PHASES = ("wait", "fill", "load", "rewind", "begin", "run")
 OPERATIONS = ("idle", "push", "check", "pop")
@@ -74,6 +73,11 @@ class Fields:
     def hole(self) -> str:
         """Fills the input's last block; popped and forgotten before the machine starts."""
         return self._fresh("#")
+
+    @cached_property
+    def none(self) -> str:
+        """No symbol: nothing is left to write, or nothing is under the head yet."""
+        return self._fresh("none")
 
     @cached_property
     def mark(self) -> str:
@@ -138,10 +142,10 @@ class Fields:
         first = tape == 1
         yield Register(
             f"tape{tape}/head",
-            (NONE, *symbols) if first else symbols,
-            NONE if first else self.blank,
+            (self.none, *symbols) if first else symbols,
+            self.none if first else self.blank,
         )
-        yield Register(f"tape{tape}/write", (NONE, *symbols), NONE)
+        yield Register(f"tape{tape}/write", (self.none, *symbols), self.none)
 
     def _registers_of(self, stack: Stack) -> Iterator[Register]:
         bits = ("0", "1")

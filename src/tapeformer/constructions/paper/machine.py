@@ -46,6 +46,7 @@ def reading(fields: Fields) -> dict[str, object]:
         "bottom": fields.bottom,
         "hole": fields.hole,
         "mark": fields.mark,
+        "none": fields.none,
         "factors": names,
     }
 
@@ -65,7 +66,7 @@ def step_circuit(fields: Fields) -> Circuit:
         outputs = dict(control_outputs(build, fields, decided, inputs, views, clocks))
     for view in views:
         with build.scope(view.stack.name):
-            orders = orders_for(build, decided, view, inputs)
+            orders = orders_for(build, fields, decided, view, inputs)
             written = inputs[f"tape{view.stack.tape}/write"]
             outputs |= stack_outputs(build, fields, view, orders, inputs, written)
     outputs |= _with_marks(build, fields, outputs, clocks, decided.boot)
