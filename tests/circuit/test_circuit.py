@@ -70,7 +70,7 @@ def test_select_hold_equal_and_table() -> None:
     same = build.equal(left, right, "same")
     build.output("chosen", build.select([(same, "c"), (negated(same), right)], left.values, "a"))
     build.output("held", build.hold(left, [(right["c"], "b")], "a"))
-    rows = {("a", "b"): ("yes",), ("c", "c"): ("yes",)}
+    rows: dict[tuple[str, ...], tuple[str, ...]] = {("a", "b"): ("yes",), ("c", "c"): ("yes",)}
     (column,) = build.table(rows, (left, right), "rows")
     build.output("table", build.select(column, ("no", "yes"), "no"))
     circuit = build.circuit()
