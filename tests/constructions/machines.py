@@ -54,6 +54,12 @@ def random_word(seed: int, machine: TuringMachine, longest: int) -> tuple[str, .
     return tuple(rng.choice(machine.input_symbols) for _ in range(rng.randint(0, longest)))
 
 
+def letters(length: int) -> tuple[str, ...]:
+    """A word over a and b without a period, so that symbols out of order are seen."""
+    rng = Random(length)
+    return tuple(rng.choice("ab") for _ in range(length))
+
+
 def one_tape(name: str, *lines: str, kind: TapeKind = TapeKind.TWO_WAY) -> TuringMachine:
     """A one-tape machine from lines `state read write move state`; it starts in the first."""
     parts = [line.split() for line in lines]
@@ -61,7 +67,10 @@ def one_tape(name: str, *lines: str, kind: TapeKind = TapeKind.TWO_WAY) -> Turin
     return TuringMachine(name, 1, "_", parts[0][0], rules, tape_kind=kind, input_symbols=("a",))
 
 
-SHUTTLE = one_tape("fill and drain", "> a a R >", "> _ _ L <", "< a a L <", "< _ _ R >")
+SHUTTLE = one_tape(
+    "fill and drain",
+    *("> a a R >", "> b b R >", "> _ _ L <", "< a a L <", "< b b L <", "< _ _ R >"),
+)
 BOUNCER = one_tape("bouncer", "> _ a L <", "> a a R >", "< a a L <", "< _ a R >")
 ZIGZAG = one_tape(
     "zigzag",

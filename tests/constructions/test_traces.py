@@ -20,6 +20,7 @@ from tests.constructions.machines import (
     LEFT_RUNNER,
     RUNNER,
     SHUTTLE,
+    letters,
     one_tape,
     random_machine,
     random_word,
@@ -72,7 +73,7 @@ def test_random_machines_on_one_queue(seed: int) -> None:
 def test_workloads(machine: TuringMachine, levels: int, base: int) -> None:
     layout = construction("paper").layout(machine, levels, base)
     longest = construction("paper").longest_word(layout)
-    word = ("a",) * longest if machine is SHUTTLE else ()
+    word = letters(longest) if machine is SHUTTLE else ()
     follow("paper", machine, word, layout, steps=150)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tapeformer.faults import TapeformerError
-from tapeformer.queues import Layout, verify, verify_layout
+from tapeformer.queues import Layout, show, show_token, verify, verify_layout
 from tapeformer.queues.record import Register
 from tapeformer.queues.table import load_table, parse_table
 
@@ -90,3 +90,11 @@ def test_verify_lists_all_faults_of_a_queue_machine() -> None:
 def test_a_layout_without_a_length() -> None:
     machine = parse_table(small()).machine
     assert "gives no length" in str(verify_layout(machine, Layout("table", 1, 2, {}, 0))[0])
+
+
+def test_show_tells_queues_lengths_and_registers() -> None:
+    table = parse_table(small())
+    lines = show(table.machine, table.layout).splitlines()
+    assert lines[:2] == ["small: 1 queues, 3 registers", "queue q: q = 4, . a"]
+    assert "register verdict: run halt" in lines
+    assert show_token(table.machine, ("a", "run", "1", "go", "0")) == "q=a stepped=1"

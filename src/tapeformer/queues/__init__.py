@@ -2,6 +2,7 @@
 
 from tapeformer.queues.record import Layout, Queue, QueueMachine, Register
 from tapeformer.queues.run import QueueRun, Token, factor_names, generate, prompt
+from tapeformer.queues.show import show, show_token
 from tapeformer.queues.verify import verify, verify_layout
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "factor_names",
     "generate",
     "prompt",
+    "show",
+    "show_token",
     "verify",
     "verify_layout",
 ]
