@@ -64,7 +64,7 @@ def one_tape(name: str, *lines: str, kind: TapeKind = TapeKind.TWO_WAY) -> Turin
     """A one-tape machine from lines `state read write move state`; it starts in the first."""
     parts = [line.split() for line in lines]
     rules = tuple(Rule(q, (r,), (w,), (MOVES[m],), p) for q, r, w, m, p in parts)
-    return TuringMachine(name, 1, "_", parts[0][0], rules, tape_kind=kind, input_symbols=("a",))
+    return TuringMachine(name, 1, "_", parts[0][0], rules, tape_kind=kind, more_symbols=("a",))
 
 
 SHUTTLE = one_tape(

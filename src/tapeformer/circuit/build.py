@@ -6,7 +6,7 @@ written plainly, once per level or stack, still becomes few neurons.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -80,7 +80,7 @@ class Builder:
         """True where all are. An AND inside is opened, so that depth does not grow by writing."""
         wanted = dict.fromkeys(part for literal in literals for part in self._factors(literal))
         wanted.pop(self.true, None)
-        if self.false in wanted or any(negated(literal) in wanted for literal in wanted):
+        if _settled(wanted, self.false):
             return self.false
         if len(wanted) == 1:
             return next(iter(wanted))
@@ -89,7 +89,7 @@ class Builder:
     def one_of(self, *literals: Literal, label: str = "") -> Literal:
         """True where one is, given that at most one ever is: costs no neuron."""
         wanted = [literal for literal in literals if literal != self.false]
-        if self.true in wanted or any(negated(literal) in wanted for literal in wanted):
+        if _settled(wanted, self.true):
             return self.true
         if len(wanted) == 1:
             return wanted[0]
@@ -165,6 +165,12 @@ class Builder:
 def negated(literal: Literal) -> Literal:
     """One minus the literal."""
     return Literal(literal.bit, not literal.positive)
+
+
+def _settled(literals: Collection[Literal], by: Literal) -> bool:
+    """Whether a constant, or a literal and its negation, among them settles the outcome."""
+    both = {literal.bit for literal in literals if not literal.positive}
+    return by in literals or any(lit.positive and lit.bit in both for lit in literals)
 
 
 def _ordered(literals: Iterable[Literal]) -> tuple[Literal, ...]:

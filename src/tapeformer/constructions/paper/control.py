@@ -195,10 +195,11 @@ def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
     """What a pop brings to the head: at the bottom a blank, from a hole nothing."""
     cell = view.levels[0].cell
     blank = build.one_of(cell[fields.blank], cell[fields.bottom], label="blank")
-    return Wire({**{s: cell[s] for s in fields.machine.symbols}, fields.blank: blank})
+    symbols = fields.symbols(view.stack.tape)
+    return Wire({**{s: cell[s] for s in symbols}, fields.blank: blank})
 
 
 def _begun(build: Builder, fields: Fields, head: Wire) -> Wire:
     """The head after the rewind: on the input's first symbol, or on a blank if there is none."""
     blank = build.one_of(head[fields.none], head[fields.blank])
-    return Wire({**{s: head[s] for s in fields.machine.symbols}, fields.blank: blank})
+    return Wire({**{s: head[s] for s in fields.symbols(1)}, fields.blank: blank})

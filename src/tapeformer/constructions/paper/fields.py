@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tapeformer.constructions.reach import tape_symbols
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, Register
 
@@ -93,10 +94,14 @@ class Fields:
         """The tape's blank."""
         return self.machine.blank
 
+    def symbols(self, tape: int) -> tuple[str, ...]:
+        """The symbols that can be on a tape, counted from 1."""
+        return tape_symbols(self.machine, tape - 1)
+
     def cells(self, stack: Stack) -> tuple[str, ...]:
         """What a cell of a stack can hold, the dummy first."""
         holes = (self.hole,) if stack.is_input and self.levels > 1 else ()
-        return (self.dummy, self.bottom, *holes, *self.machine.symbols)
+        return (self.dummy, self.bottom, *holes, *self.symbols(stack.tape))
 
     def knows_bottom(self, stack: Stack) -> bool:
         """Whether the control must know in advance that only the bottom is left."""
@@ -138,7 +143,7 @@ class Fields:
                 yield Queue(stack.queue("B", i), plain, self.dummy, f"buffer{i}")
 
     def _tape_registers(self, tape: int) -> Iterator[Register]:
-        symbols = self.machine.symbols
+        symbols = self.symbols(tape)
         first = tape == 1
         yield Register(
             f"tape{tape}/head",

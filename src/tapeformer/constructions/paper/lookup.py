@@ -9,7 +9,7 @@ from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.stack import StackView
-from tapeformer.constructions.stopping import verdict_of
+from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind
 
 Met = Sequence[tuple[Literal, Rule]]
@@ -42,9 +42,8 @@ def lookup(
     machine, following = fields.machine, inputs["next"]
     heads = [inputs[f"tape{tape}/head"] for tape in range(1, machine.tapes + 1)]
     met = [
-        (build.all_of(following[state], *(h[s] for h, s in zip(heads, read, strict=True))), rule)
-        for (state, read), rule in machine.rule_for.items()
-        if state not in machine.stopping
+        (build.all_of(following[rule.state], *_reads(heads, rule)), rule)
+        for rule in live_rules(machine)
     ]
     actions = tuple(_action(build, fields, met, views, t) for t in range(machine.tapes))
     return Lookup(
@@ -57,6 +56,10 @@ def lookup(
         },
         verdicts=_verdicts(build, fields, following),
     )
+
+
+def _reads(heads: Sequence[Wire], rule: Rule) -> list[Literal]:
+    return [head[symbol] for head, symbol in zip(heads, rule.read, strict=True)]
 
 
 def _action(
@@ -72,7 +75,7 @@ def _action(
         right=moving(Move.RIGHT),
         write={
             symbol: build.one_of(*(m for m, rule in met if rule.write[tape] == symbol))
-            for symbol in fields.machine.symbols
+            for symbol in fields.symbols(tape + 1)
         },
     )
 

@@ -28,7 +28,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
         step=step_circuit(fields),
         prompt_queue=fields.stacks[0].queue("L", levels),
         prompt_start=fields.bottom,
-        prompt_symbols={symbol: symbol for symbol in machine.symbols},
+        prompt_symbols={s: s for s in machine.symbols if s in machine.word_symbols},
         reading=reading(fields),
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
+from tapeformer.constructions.reach import tape_symbols
 from tapeformer.machine.record import TuringMachine
 
 
@@ -43,14 +44,13 @@ class CellBits:
 
 def cells_of(machine: TuringMachine) -> Cells:
     """Names that do not clash with the machine's symbols."""
-    symbols = machine.symbols
 
     def fresh(sign: str) -> str:
-        while any(sign in symbol for symbol in symbols):
+        while any(sign in symbol for symbol in machine.symbols):
             sign += sign[0]
         return sign
 
-    return Cells(symbols, fresh("."), fresh("$"), fresh("<"), fresh("*"))
+    return Cells(tape_symbols(machine, 0), fresh("."), fresh("$"), fresh("<"), fresh("*"))
 
 
 def read_cell(build: Builder, cells: Cells, wire: Wire) -> CellBits:

@@ -15,7 +15,7 @@ from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.options import refuse
 from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_cell, write_cell
-from tapeformer.constructions.stopping import verdict_of
+from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, QueueMachine, Register
 
@@ -38,7 +38,7 @@ def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:
         step=_step_circuit(machine, cells, queues[0], registers),
         prompt_queue="ring",
         prompt_start=cells.bottom,
-        prompt_symbols={symbol: symbol for symbol in machine.symbols},
+        prompt_symbols={s: s for s in machine.symbols if s in machine.word_symbols},
         reading={
             "construction": NAME,
             "blank": machine.blank,
@@ -115,9 +115,8 @@ def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[
     before, here, following = (read_cell(build, cells, inputs[name]) for name in names)
     looking = build.all_of(inputs["verdict"]["run"], here.head, label="looking")
     met = [
-        (build.all_of(looking, inputs["state"][state], here.symbol[read[0]]), rule)
-        for (state, read), rule in machine.rule_for.items()
-        if state not in machine.stopping
+        (build.all_of(looking, inputs["state"][rule.state], here.symbol[rule.read[0]]), rule)
+        for rule in live_rules(machine)
     ]
     wanted = {move: build.one_of(*_where(met, moves=move), label=move.name) for move in Move}
     at_end = build.all_of(wanted[Move.LEFT], here.first, label="left of the first")
@@ -237,7 +236,7 @@ def _stopping_symbols(
 ) -> Literal:
     if state in machine.stopping:
         return build.true
-    without = [s for s in machine.symbols if (state, (s,)) not in machine.rule_for]
+    without = [s for s in symbols if (state, (s,)) not in machine.rule_for]
     return build.one_of(*(symbols[symbol] for symbol in without), label="no rule")
 
 
@@ -246,7 +245,7 @@ def _arrival(build: Builder, machine: TuringMachine, ring: Ring) -> dict[str, Li
     stays = ring.moves[Move.STAY]
     sources = [(ring.before, ring.moves[Move.LEFT]), (ring.following, ring.moves[Move.RIGHT])]
     found = {}
-    for symbol in machine.symbols:
+    for symbol in ring.here.symbol:
         terms = [build.all_of(build.one_of(*_where(ring.met, write=symbol)), stays)]
         for cell, moved in sources:
             free = [cell.free] if symbol == machine.blank else []
