@@ -6,6 +6,7 @@ written plainly, once per level or stack, still becomes few neurons.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Wire:
 
 
 Case = tuple[Literal, Wire | str]
+OPENED = 4
+"""An AND inside an AND is opened up to this many literals: less depth, and still few weights."""
 
 
 class Builder:
@@ -77,18 +80,22 @@ class Builder:
         )
 
     def all_of(self, *literals: Literal, label: str = "") -> Literal:
-        """True where all are. An AND inside is opened, so that depth does not grow by writing."""
+        """True where all are. A small AND inside is opened, so that depth does not grow by writing."""
         wanted = dict.fromkeys(part for literal in literals for part in self._factors(literal))
         wanted.pop(self.true, None)
-        if _settled(wanted, self.false):
+        if _settled(wanted, self.false) or _settled(literals, self.false):
             return self.false
         if len(wanted) == 1:
             return next(iter(wanted))
         return self._bit(And(_ordered(wanted), self._path(label))) if wanted else self.true
 
     def one_of(self, *literals: Literal, label: str = "") -> Literal:
-        """True where one is, given that at most one ever is: costs no neuron."""
-        wanted = [literal for literal in literals if literal != self.false]
+        """True where one is, given that at most one ever is: costs no neuron.
+
+        A literal that is there twice is therefore never true.
+        """
+        count = Counter(literals)
+        wanted = [lit for lit, times in count.items() if times == 1 and lit != self.false]
         if _settled(wanted, self.true):
             return self.true
         if len(wanted) == 1:
@@ -149,8 +156,9 @@ class Builder:
 
     def _factors(self, literal: Literal) -> tuple[Literal, ...]:
         bit = self._bits[literal.bit]
-        opened = literal.positive and isinstance(bit, And) and bool(bit.literals)
-        return bit.literals if opened and isinstance(bit, And) else (literal,)
+        if literal.positive and isinstance(bit, And) and 1 < len(bit.literals) <= OPENED:
+            return bit.literals
+        return (literal,)
 
     def _bit(self, bit: Bit) -> Literal:
         if bit not in self._index:

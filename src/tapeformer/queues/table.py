@@ -215,7 +215,7 @@ def _lookup(
     fronts = [build.input(queue.name, queue.alphabet) for queue in queues]
     verdict, _, state = (build.input(register.name, register.alphabet) for register in registers)
     columns = build.table(rules, [state, *fronts], "rule")
-    columns = [[(build.all_of(m, verdict["run"]), v) for m, v in c] for c in columns]
+    columns = [[(build.all_of(m, verdict["run"], label="rule"), v) for m, v in c] for c in columns]
     met = build.one_of(*(literal for literal, _ in columns[0]) if columns else (), label="met")
     after = columns or [[] for _ in range(len(queues) + 1)]
     for queue, front, cases in zip(queues, fronts, after[1:], strict=True):
@@ -242,7 +242,7 @@ def _given(
     stuck = build.all_of(verdict["run"], negated(met), label="stuck")
     cases: list[tuple[Literal, Wire | str]] = [(kept, verdict)]
     for name, meaning in verdicts.items():
-        cases.append((build.all_of(stuck, state[name]), meaning))
+        cases.append((build.all_of(stuck, state[name], label=name), meaning))
         if name in stopping:
-            cases.append((build.all_of(met, following[name]), meaning))
+            cases.append((build.all_of(met, following[name], label=name), meaning))
     return cases

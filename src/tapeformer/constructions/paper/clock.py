@@ -41,7 +41,9 @@ def parity(build: Builder, *bits: Literal, label: str) -> Literal:
     """True where an odd number of the literals are, in one layer of ANDs."""
     odd = [signs for signs in _signs(len(bits)) if sum(signs) % 2]
     terms = [
-        build.all_of(*(b if s else negated(b) for b, s in zip(bits, signs, strict=True)))
+        build.all_of(
+            *(b if s else negated(b) for b, s in zip(bits, signs, strict=True)), label=label
+        )
         for signs in odd
     ]
     return build.one_of(*terms, label=label)

@@ -49,10 +49,12 @@ def control(
     boot, hole, load, loaded = _loading(build, fields, phase, views[0], clocks)
     ready = _ready(build, fields, inputs, views)
     found = lookup(build, fields, inputs, views)
-    looking = build.all_of(ready, build.one_of(phase["begin"], phase["run"]), label="looking")
+    looking = build.all_of(
+        ready, build.one_of(phase["begin"], phase["run"], label="begun"), label="looking"
+    )
     over = build.all_of(looking, found.applies, negated(found.fits), label="out of space")
     stops = build.all_of(looking, negated(found.applies), label="no rule")
-    verdicts = {v: build.all_of(stops, literal) for v, literal in found.verdicts.items()}
+    verdicts = {v: build.all_of(stops, state, label=v) for v, state in found.verdicts.items()}
     at_bottom = views[0].at_bottom
     return Control(
         phase=phase,
@@ -82,11 +84,11 @@ def orders_for(
     if stack.tape == 1:
         filled = negated(inputs["tape1/head"][fields.none])
         back_pop = decided.rewind if left else build.false
-        back_push = build.false if left else build.all_of(decided.rewind, filled)
+        back_push = build.false if left else build.all_of(decided.rewind, filled, label="rewind")
     here = stack.is_input
     return Orders(
-        push=build.one_of(build.all_of(decided.go, push), back_push, label="push"),
-        pop=build.one_of(build.all_of(decided.go, pop), back_pop, label="pop"),
+        push=build.one_of(build.all_of(decided.go, push, label="push"), back_push, label="push"),
+        pop=build.one_of(build.all_of(decided.go, pop, label="pop"), back_pop, label="pop"),
         boot=decided.boot,
         hole=decided.hole if here else build.false,
         load=decided.load if here else build.false,
@@ -153,7 +155,7 @@ def _ready(
 def _phase(build: Builder, fields: Fields, decided: Control) -> Wire:
     """wait, fill and load (with several levels), rewind, begin, run."""
     booted = "rewind" if fields.levels == 1 else "fill"
-    begun = build.all_of(decided.phase["begin"], decided.ready)
+    begun = build.all_of(decided.phase["begin"], decided.ready, label="begun")
     cases = [
         (decided.boot, booted),
         (decided.load, "load"),
@@ -182,8 +184,8 @@ def _tape_outputs(
     otherwise = fields.none if tape == 1 else fields.blank
     cases = [*pops, (stays, write), *rewound]
     yield f"tape{tape}/head", build.hold(head, cases, otherwise, "head")
-    waits = (build.all_of(view.op["push"], negated(view.pushed)) for view in pair)
-    kept = build.one_of(*waits, label="still to write")
+    waits = [(view.op["push"], negated(view.pushed)) for view in pair]
+    kept = build.one_of(*(build.all_of(*w, label="push waits") for w in waits), label="to write")
     action = decided.actions[tape - 1].write
     orders = [(decided.go, Wire(action)), (kept, write)]
     if tape == 1:
@@ -201,5 +203,5 @@ def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
 
 def _begun(build: Builder, fields: Fields, head: Wire) -> Wire:
     """The head after the rewind: on the input's first symbol, or on a blank if there is none."""
-    blank = build.one_of(head[fields.none], head[fields.blank])
+    blank = build.one_of(head[fields.none], head[fields.blank], label="blank")
     return Wire({**{s: head[s] for s in fields.symbols(1)}, fields.blank: blank})

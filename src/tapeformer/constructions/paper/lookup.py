@@ -42,7 +42,7 @@ def lookup(
     machine, following = fields.machine, inputs["next"]
     heads = [inputs[f"tape{tape}/head"] for tape in range(1, machine.tapes + 1)]
     met = [
-        (build.all_of(following[rule.state], *_reads(heads, rule)), rule)
+        (build.all_of(following[rule.state], *_reads(heads, rule), label=_name(rule)), rule)
         for rule in live_rules(machine)
     ]
     actions = tuple(_action(build, fields, met, views, t) for t in range(machine.tapes))
@@ -62,6 +62,10 @@ def _reads(heads: Sequence[Wire], rule: Rule) -> list[Literal]:
     return [head[symbol] for head, symbol in zip(heads, rule.read, strict=True)]
 
 
+def _name(rule: Rule) -> str:
+    return f"rule {rule.state} {' '.join(rule.read)}"
+
+
 def _action(
     build: Builder, fields: Fields, met: Met, views: Sequence[StackView], tape: int
 ) -> TapeAction:
@@ -74,7 +78,9 @@ def _action(
         left=build.all_of(moving(Move.LEFT), free, label="left"),
         right=moving(Move.RIGHT),
         write={
-            symbol: build.one_of(*(m for m, rule in met if rule.write[tape] == symbol))
+            symbol: build.one_of(
+                *(m for m, r in met if r.write[tape] == symbol), label=f"write {symbol}"
+            )
             for symbol in fields.symbols(tape + 1)
         },
     )

@@ -121,22 +121,23 @@ def _queue_outputs(
     inserted = _inserted(build, view, level, own, written)
     for kind in "LR":
         gone = build.one_of(
-            build.all_of(removed, level.head_in(kind)),
-            build.all_of(_lower_work(build, above), level.is_left(kind)),
+            build.all_of(removed, level.head_in(kind), label=f"out of {kind}"),
+            build.all_of(_lower_work(build, above), level.is_left(kind), label=f"{kind} is lower"),
             label=f"{kind} changes",
         )
         cells = {}
         for value, front in level.queues[kind].items():
             terms = [build.all_of(front, negated(gone), label=f"{kind} keeps {value}")]
-            terms.append(build.all_of(inserted[value], level.head_in(kind)))
+            terms.append(build.all_of(inserted[value], level.head_in(kind), label=f"into {kind}"))
             if above:
-                taken = build.all_of(above.taking, above.upper.cell[value], level.is_left(kind))
-                terms.append(taken)
+                down = (above.taking, above.upper.cell[value], level.is_left(kind))
+                terms.append(build.all_of(*down, label=f"down into {kind}"))
             terms += _boot_terms(fields, view.stack, orders, level, kind, value)
             cells[value] = build.one_of(*terms, label=f"{kind}={value}")
         yield view.stack.queue(kind, level.number), _cell_wire(build, fields, cells)
     if own:
-        diverted = {v: build.all_of(own.taking, c) for v, c in own.lower.left_cell.items()}
+        lower = own.lower.left_cell.items()
+        diverted = {v: build.all_of(own.taking, c, label=f"divert {v}") for v, c in lower}
         yield view.stack.queue("B", level.number), _cell_wire(build, fields, diverted)
 
 
@@ -163,7 +164,7 @@ def _inserted(
 ) -> Cell:
     """What enters the cell under T_i's head: from below, from the buffer, or the pushed symbol."""
     if not own:
-        pushed = {v: build.all_of(view.pushed, written[v]) for v in written.values}
+        pushed = {v: build.all_of(view.pushed, written[v], label="push") for v in written.values}
         return {v: pushed.get(v, build.false) for v in level.cell}
     return {
         value: build.one_of(
@@ -196,11 +197,11 @@ def _marker(build: Builder, view: StackView, inputs: Mapping[str, Wire]) -> Wire
     behind = negated(inputs[view.stack.register("behind")]["dummy"])
     at_rest = build.one_of(*view.op.where(OPERATIONS), label="at rest")
     first = view.levels[0]
-    dummy = build.all_of(behind, negated(first.real), negated(view.pushed))
-    freed = build.all_of(behind, view.popped, negated(view.bottom))
+    dummy = build.all_of(behind, negated(first.real), negated(view.pushed), label="first dummy")
+    freed = build.all_of(behind, view.popped, negated(view.bottom), label="freed")
     full = build.false if view.transfers else first.clock.left_end
     turned = build.all_of(behind, full, first.real, label="one level, full")
-    found = build.one_of(build.all_of(dummy, at_rest), freed, turned, label="mark")
+    found = build.one_of(build.all_of(dummy, at_rest, label="at rest"), freed, turned, label="mark")
     return Wire({NO_MARK: negated(found), MARK: found})
 
 
@@ -222,7 +223,8 @@ def _register_outputs(
     if fields.knows_bottom(stack):
         before = inputs[stack.register("behind")]["bottom"]
         above = build.all_of(view.popped, before, label="popped above the bottom")
-        kept = build.all_of(view.at_bottom, negated(view.popped), negated(view.pushed))
+        changed = (negated(view.popped), negated(view.pushed))
+        kept = build.all_of(view.at_bottom, *changed, label="still at the bottom")
         at_bottom = build.one_of(above, view.bottom, kept, label="at bottom")
         yield stack.register("at_bottom"), bit_wire(at_bottom)
 
@@ -233,9 +235,9 @@ def _operation(build: Builder, fields: Fields, view: StackView, orders: Orders) 
     cases: list[tuple[Literal, str]] = [
         (orders.push, "push"),
         (orders.pop, "pop"),
-        (build.all_of(op["push"], negated(view.pushed)), "push"),
+        (build.all_of(op["push"], negated(view.pushed), label="push waits"), "push"),
         (view.pushed, "check"),
-        (build.all_of(op["pop"], negated(view.popped)), "pop"),
+        (build.all_of(op["pop"], negated(view.popped), label="pop waits"), "pop"),
     ]
     if fields.levels > 1:
         emptied = build.all_of(view.popped, left_end, negated(view.bottom), label="T_1 empty")
@@ -252,10 +254,10 @@ def _full(build: Builder, view: StackView) -> Literal:
     if view.transfers:
         top = view.transfers[-1]
         filled = top.filled
-        freed = build.all_of(top.stage("wait"), top.taking)
+        freed = build.all_of(top.stage("wait"), top.taking, label="room again")
     else:
-        filled = build.all_of(view.op["check"], view.levels[0].clock.left_end)
-        freed = build.all_of(view.popped, negated(view.bottom))
+        filled = build.all_of(view.op["check"], view.levels[0].clock.left_end, label="filled")
+        freed = build.all_of(view.popped, negated(view.bottom), label="room again")
     return build.one_of(filled, build.all_of(view.full, negated(freed)), label="full")
 
 
@@ -263,7 +265,9 @@ def _behind(build: Builder, fields: Fields, view: StackView) -> Wire:
     """What T_1's head leaves behind, so that the next step knows a first dummy when it sees one."""
     at_rest = build.one_of(*view.op.where(OPERATIONS), label="at rest")
     first = view.levels[0]
-    bottom = build.all_of(at_rest, first.cell[fields.bottom])
-    symbol = build.all_of(first.real, negated(first.cell[fields.bottom]), negated(view.popped))
-    real = build.one_of(build.all_of(at_rest, symbol), view.pushed, label="real behind")
-    return Wire({"dummy": negated(build.one_of(bottom, real)), "real": real, "bottom": bottom})
+    bottom = build.all_of(at_rest, first.cell[fields.bottom], label="bottom behind")
+    other = negated(first.cell[fields.bottom])
+    kept = build.all_of(at_rest, first.real, other, negated(view.popped), label="symbol behind")
+    real = build.one_of(kept, view.pushed, label="real behind")
+    dummy = negated(build.one_of(bottom, real, label="behind"))
+    return Wire({"dummy": dummy, "real": real, "bottom": bottom})

@@ -46,7 +46,7 @@ class Transfer:
 def transfer_view(build: Builder, op: Wire, upper: Level, lower: Level, bottom: str) -> Transfer:
     """The signals of the transfer between two neighbouring levels."""
     i, left_end, dummy = upper.number, upper.clock.left_end, negated(upper.real)
-    at_left = build.all_of(op[f"seek{i}"], left_end)
+    at_left = build.all_of(op[f"seek{i}"], left_end, label="at the left end")
     start = build.all_of(build.one_of(op[f"armed{i}"], at_left), dummy, label="start")
     further = build.all_of(op[f"copy{i}"], negated(lower.clock.mark), label="copy")
     copied = build.all_of(op[f"copy{i}"], lower.clock.mark, label="copied")
@@ -61,7 +61,9 @@ def transfer_view(build: Builder, op: Wire, upper: Level, lower: Level, bottom: 
         copying=build.one_of(start, further, label="copying"),
         copied=copied,
         filled=build.all_of(copied, left_end, label="filled"),
-        taking=build.one_of(first, build.all_of(scanning, inside), label="taking"),
+        taking=build.one_of(
+            first, build.all_of(scanning, inside, label="next taken"), label="taking"
+        ),
         taken=build.all_of(scanning, negated(inside), label="taken"),
         emptied=build.all_of(op[f"scan{i}"], negated(inside), label="emptied"),
         lower_real=build.one_of(*lower.left_cell.values(), label="lower real"),
@@ -79,16 +81,20 @@ def transitions(
     """
     i, upper = transfer.upper.number, transfer.upper
     left_end, real = upper.clock.left_end, upper.real
-    seek, armed = transfer.stage("seek"), transfer.stage("armed")
-    yield build.all_of(seek, negated(real), negated(left_end)), f"seek{i}"
-    yield build.all_of(build.one_of(seek, armed), real), f"armed{i}"
+    seek, armed, wait = (transfer.stage(name) for name in ("seek", "armed", "wait"))
+    yield _to(build, f"seek{i}", seek, negated(real), negated(left_end))
+    yield _to(build, f"armed{i}", build.one_of(seek, armed), real)
     yield transfer.copying, f"copy{i}"
-    yield build.all_of(transfer.stage("wait"), negated(left_end)), f"wait{i}"
-    yield build.all_of(transfer.taking, transfer.lower_real), f"more{i}"
-    yield build.all_of(transfer.taking, negated(transfer.lower_real)), f"scan{i}"
+    yield _to(build, f"wait{i}", wait, negated(left_end))
+    yield _to(build, f"more{i}", transfer.taking, transfer.lower_real)
+    yield _to(build, f"scan{i}", transfer.taking, negated(transfer.lower_real))
     if i < levels:
         yield transfer.filled, f"seek{i + 1}"
-        up = build.all_of(transfer.emptied, negated(transfer.holds_bottom), negated(loading))
-        yield up, f"wait{i + 1}"
+        deeper = negated(transfer.holds_bottom)
+        yield _to(build, f"wait{i + 1}", transfer.emptied, deeper, negated(loading))
     if i > 2:
-        yield build.all_of(transfer.taken, loading), f"wait{i - 1}"
+        yield _to(build, f"wait{i - 1}", transfer.taken, loading)
+
+
+def _to(build: Builder, stage: str, *literals: Literal) -> tuple[Literal, str]:
+    return build.all_of(*literals, label=f"to {stage}"), stage

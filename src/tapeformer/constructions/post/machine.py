@@ -115,19 +115,31 @@ def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[
     before, here, following = (read_cell(build, cells, inputs[name]) for name in names)
     looking = build.all_of(inputs["verdict"]["run"], here.head, label="looking")
     met = [
-        (build.all_of(looking, inputs["state"][rule.state], here.symbol[rule.read[0]]), rule)
-        for rule in live_rules(machine)
+        (_met(build, looking, inputs["state"], here, rule), rule) for rule in live_rules(machine)
     ]
     wanted = {move: build.one_of(*_where(met, moves=move), label=move.name) for move in Move}
     at_end = build.all_of(wanted[Move.LEFT], here.first, label="left of the first")
     bounded = machine.tape_kind is TapeKind.ONE_WAY
-    no_left = build.false if bounded else build.all_of(at_end, negated(before.free))
-    over = build.one_of(build.all_of(wanted[Move.RIGHT], following.first), no_left, label="over")
+    no_left = (
+        build.false if bounded else build.all_of(at_end, negated(before.free), label="no cell")
+    )
+    over = build.one_of(
+        build.all_of(wanted[Move.RIGHT], following.first, label="ring full"), no_left, label="over"
+    )
     stays = build.one_of(wanted[Move.STAY], at_end if bounded else build.false, label="stays")
     left = build.all_of(wanted[Move.LEFT], negated(at_end if bounded else no_left), label="left")
     right = build.all_of(wanted[Move.RIGHT], negated(following.first), label="right")
     moves = {Move.LEFT: left, Move.STAY: stays, Move.RIGHT: right}
     return Ring(before, here, following, looking, met, moves, over)
+
+
+def _met(build: Builder, looking: Literal, state: Wire, here: CellBits, rule: Rule) -> Literal:
+    label = f"rule {rule.state} {rule.read[0]}"
+    return build.all_of(looking, state[rule.state], here.symbol[rule.read[0]], label=label)
+
+
+def _writes(build: Builder, ring: Ring, symbol: str) -> Literal:
+    return build.one_of(*_where(ring.met, write=symbol), label=f"writes {symbol}")
 
 
 def _where(met: Met, **wanted: object) -> list[Literal]:
@@ -148,8 +160,8 @@ def _after(
     done = build.one_of(*ring.moves.values(), label="done")
     written = {
         symbol: build.one_of(
-            build.all_of(build.one_of(*_where(ring.met, write=symbol)), done),
-            build.all_of(literal, negated(done)),
+            build.all_of(_writes(build, ring, symbol), done, label=f"write {symbol}"),
+            build.all_of(literal, negated(done), label=f"keep {symbol}"),
             label=f"written {symbol}",
         )
         for symbol, literal in here.symbol.items()
@@ -157,8 +169,8 @@ def _after(
     grows = build.all_of(left, here.first, label="new first")
     middle = CellBits(
         symbol=written,
-        first=build.all_of(here.first, negated(grows)),
-        head=build.all_of(here.head, negated(left), negated(right)),
+        first=build.all_of(here.first, negated(grows), label="first"),
+        head=build.all_of(here.head, negated(left), negated(right), label="head"),
         free=here.free,
     )
     before = _entered(build, machine, ring.before, left, grows)
@@ -176,9 +188,9 @@ def _entered(
     return replace(
         cell,
         symbol={**cell.symbol, machine.blank: blank},
-        first=build.one_of(cell.first, first),
-        head=build.one_of(cell.head, enters),
-        free=build.all_of(cell.free, negated(enters)),
+        first=build.one_of(cell.first, first, label="first"),
+        head=build.one_of(cell.head, enters, label="head"),
+        free=build.all_of(cell.free, negated(enters), label="free"),
     )
 
 
@@ -192,8 +204,8 @@ def _control(
         name: build.one_of(*(m for m, rule in ring.met if rule.next_state == name), label=name)
         for name in machine.states
     }
-    waiting = build.all_of(phase["wait"], negated(_bottom(inputs)))
-    booted = build.all_of(phase["wait"], _bottom(inputs))
+    waiting = build.all_of(phase["wait"], negated(_bottom(inputs)), label="waiting")
+    booted = build.all_of(phase["wait"], _bottom(inputs), label="booted")
     cases = [(waiting, "wait"), (booted, "first")]
     return {
         "phase": build.select(cases, phase.values, "run", "phase"),
@@ -222,7 +234,9 @@ def _verdict(
     stops: dict[str, list[Literal]] = {verdict: [] for verdict in VERDICTS[1:]}
     for name in machine.states:
         verdict = verdict_of(machine, name)
-        stops[verdict].append(build.all_of(unmoved, inputs["state"][name]))
+        stops[verdict].append(
+            build.all_of(unmoved, inputs["state"][name], label=f"starts in {name}")
+        )
         ends = _stopping_symbols(build, machine, name, symbols)
         stops[verdict].append(build.all_of(states[name], done, ends, label=f"stops in {name}"))
     stops["out_of_space"].append(ring.over)
@@ -246,9 +260,10 @@ def _arrival(build: Builder, machine: TuringMachine, ring: Ring) -> dict[str, Li
     sources = [(ring.before, ring.moves[Move.LEFT]), (ring.following, ring.moves[Move.RIGHT])]
     found = {}
     for symbol in ring.here.symbol:
-        terms = [build.all_of(build.one_of(*_where(ring.met, write=symbol)), stays)]
+        terms = [build.all_of(_writes(build, ring, symbol), stays, label="stays")]
         for cell, moved in sources:
             free = [cell.free] if symbol == machine.blank else []
-            terms.append(build.all_of(moved, build.one_of(cell.symbol[symbol], *free)))
+            there = build.one_of(cell.symbol[symbol], *free, label=symbol)
+            terms.append(build.all_of(moved, there, label=f"comes to {symbol}"))
         found[symbol] = build.one_of(*terms, label=f"reads {symbol}")
     return found
