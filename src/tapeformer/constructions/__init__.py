@@ -22,6 +22,7 @@ class MakeLayout(Protocol):
     def __call__(
         self,
         machine: TuringMachine,
+        /,
         levels: int | None = None,
         base: int | None = None,
         space: int | None = None,

@@ -10,7 +10,7 @@ from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.clock import LevelClock, bit_wire
 from tapeformer.constructions.paper.fields import VERDICTS, Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
-from tapeformer.constructions.paper.stack import Orders, StackView
+from tapeformer.constructions.paper.view import Orders, StackView
 
 
 @dataclass(frozen=True)

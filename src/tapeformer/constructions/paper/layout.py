@@ -9,7 +9,8 @@ from tapeformer.queues.record import Layout
 
 
 def layout(
-    machine: TuringMachine,
+    _machine: TuringMachine,
+    /,
     levels: int | None = None,
     base: int | None = None,
     space: int | None = None,
@@ -18,7 +19,6 @@ def layout(
 
     A push is refused only on a stack with 2b^k' cells, the bottom among them.
     """
-    del machine
     levels, base = levels_and_base(levels, base, space, room=2)
     lengths = {f"half{i}": base**i for i in range(1, levels + 1)}
     lengths |= {f"buffer{i}": 2 * base**i - base ** (i - 1) for i in range(2, levels + 1)}

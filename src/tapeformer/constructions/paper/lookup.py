@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.fields import Fields
-from tapeformer.constructions.paper.stack import StackView
+from tapeformer.constructions.paper.view import StackView
 from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind
 

@@ -10,7 +10,8 @@ from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.paper.clock import LevelClock, level_clock
 from tapeformer.constructions.paper.control import control, control_outputs, orders_for
 from tapeformer.constructions.paper.fields import Fields
-from tapeformer.constructions.paper.stack import stack_outputs, stack_view
+from tapeformer.constructions.paper.stack import stack_outputs
+from tapeformer.constructions.paper.view import stack_view
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 

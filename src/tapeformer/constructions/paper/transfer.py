@@ -47,7 +47,9 @@ def transfer_view(build: Builder, op: Wire, upper: Level, lower: Level, bottom: 
     """The signals of the transfer between two neighbouring levels."""
     i, left_end, dummy = upper.number, upper.clock.left_end, negated(upper.real)
     at_left = build.all_of(op[f"seek{i}"], left_end, label="at the left end")
-    start = build.all_of(build.one_of(op[f"armed{i}"], at_left), dummy, label="start")
+    start = build.all_of(
+        build.one_of(op[f"armed{i}"], at_left, label="armed"), dummy, label="start"
+    )
     further = build.all_of(op[f"copy{i}"], negated(lower.clock.mark), label="copy")
     copied = build.all_of(op[f"copy{i}"], lower.clock.mark, label="copied")
     scanning = build.one_of(op[f"scan{i}"], op[f"more{i}"], label="scanning")
@@ -83,7 +85,7 @@ def transitions(
     left_end, real = upper.clock.left_end, upper.real
     seek, armed, wait = (transfer.stage(name) for name in ("seek", "armed", "wait"))
     yield _to(build, f"seek{i}", seek, negated(real), negated(left_end))
-    yield _to(build, f"armed{i}", build.one_of(seek, armed), real)
+    yield _to(build, f"armed{i}", build.one_of(seek, armed, label="seeking"), real)
     yield transfer.copying, f"copy{i}"
     yield _to(build, f"wait{i}", wait, negated(left_end))
     yield _to(build, f"more{i}", transfer.taking, transfer.lower_real)

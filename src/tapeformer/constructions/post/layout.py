@@ -10,6 +10,7 @@ from tapeformer.queues.record import Layout
 
 def layout(
     machine: TuringMachine,
+    /,
     levels: int | None = None,
     base: int | None = None,
     space: int | None = None,
