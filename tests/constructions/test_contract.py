@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ MAY_IMPORT = {
     "simulator": {"simulator", "machine", "faults"},
 }
 OUTSIDE = {"torch", "numpy"}
+ROOT = Path(__file__).parents[2]
 
 
 def imported(path: Path) -> set[str]:
@@ -33,3 +35,10 @@ def test_a_stage_imports_only_what_it_may(stage: str) -> None:
         shared = {"tapeformer.simulator.result"} if path.name.startswith("decode") else set()
         assert {name.split(".")[1] for name in ours - shared} <= MAY_IMPORT[stage], path
         assert not {name.split(".")[0] for name in imported(path)} & OUTSIDE, path
+
+
+def test_every_test_that_the_gaps_name_is_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs/gaps.md").read_text())
+    assert len(named) >= 15
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text(), (path, name)

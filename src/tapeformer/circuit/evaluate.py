@@ -10,7 +10,7 @@ from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port
 from tapeformer.faults import Fault, TapeformerError, quoted
 
 Step = Callable[[tuple[str, ...]], tuple[str, ...]]
-REMEMBERED = 1 << 16
+REMEMBERED = 1 << 12
 
 
 def evaluate(circuit: Circuit, inputs: Mapping[str, str]) -> dict[str, str]:

@@ -154,11 +154,9 @@ def _tape(window: Window, tape: int, settled: bool) -> Tape:
         before, head, after = _settle(before, head, after, write, (left.op, right.op), reading)
     under = [] if head == reading["none"] else [head]
     cells = [*under, *reversed(after)]
-    return (
-        tape_between([], before + cells, reading["blank"])
-        if booting
-        else tape_between(before, cells, reading["blank"])
-    )
+    if booting:
+        return tape_between([], before + cells, reading["blank"])
+    return tape_between(before, cells, reading["blank"])
 
 
 def _settle(
