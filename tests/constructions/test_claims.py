@@ -19,7 +19,7 @@ def checker_of(
     layout = construction("paper").layout(machine, levels, base)
     built = construction("paper").queue_machine(machine, levels)
     word = (machine.input_symbols or ("a",))[:1] * length
-    return ClaimChecker(built, layout, word), QueueRun(built, layout, word)
+    return ClaimChecker(built.reading, layout, word), QueueRun(built, layout, word)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from tapeformer.circuit import compiled, size
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions import construction
 from tapeformer.constructions.paper import control as control_module
+from tapeformer.faults import TapeformerError
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues import Layout, QueueRun, Token, prompt
 from tests.constructions.follow import Change, MismatchError, cost, follow
@@ -71,7 +72,7 @@ def test_gap_3_dummies_need_marks_too() -> None:
     def without_marks_on_dummies(token: dict[str, str]) -> dict[str, str]:
         return {name: "." if value == ".^" else value for name, value in token.items()}
 
-    with pytest.raises((MismatchError, StopIteration)):
+    with pytest.raises((MismatchError, TapeformerError)):
         run_shuttle(paper_layout(2, 4), without_marks_on_dummies)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tapeformer.constructions import construction
 from tapeformer.constructions.paper.decode import Window
 from tapeformer.constructions.paper.fields import Stack
+from tapeformer.faults import TapeformerError
 from tapeformer.machine.record import AcceptOn, Move, Rule, TapeKind, TuringMachine
 from tapeformer.queues import QueueRun, factor_names, verify, verify_layout
 from tests.constructions.follow import follow
@@ -175,3 +176,16 @@ def test_the_machine_is_legal_and_has_6kk_queues(tapes: int, levels: int) -> Non
     assert len(built.queues) == 6 * tapes * levels
     assert not verify(built)
     assert not verify_layout(built, construction("paper").layout(machine, levels, 4))
+
+
+@pytest.mark.parametrize("name", ["paper", "post"])
+def test_a_window_that_no_run_leaves_behind_is_told(name: str) -> None:
+    layout = construction(name).layout(RUNNER, levels=1, base=4)
+    run = QueueRun(construction(name).queue_machine(RUNNER, 1), layout, ())
+    for _ in range(40):
+        run.advance()
+    broken = [
+        tuple(value.replace("^", "").replace("*", "") for value in token) for token in run.window()
+    ]
+    with pytest.raises(TapeformerError, match="cannot be read"):
+        construction(name).decode(run.machine.reading, layout, broken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.simulator.result import Tape
 
 
@@ -29,3 +30,10 @@ def tape_between(left: Sequence[str], right: Sequence[str], blank: str) -> Tape:
         return Tape((), 0)
     first, last = full[0], full[-1]
     return Tape(tuple(cells[first : last + 1]), len(left) - first)
+
+
+def unreadable(what: str) -> TapeformerError:
+    """A window that no run of the machine leaves behind, as an error to raise."""
+    return TapeformerError(
+        Fault(f"the window cannot be read: {what}", remedy="these tokens are not the machine's")
+    )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from tapeformer.constructions.paper.decode import LevelContent, StackContent, Window
 from tapeformer.constructions.paper.fields import OPERATIONS, Stack
-from tapeformer.faults import Fault
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.faults import Fault, quoted
+from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
 
 
@@ -20,9 +20,8 @@ class ClaimChecker:
     `checked` counts how often each claim was put to the test.
     """
 
-    def __init__(self, machine: QueueMachine, layout: Layout, word: Sequence[str]) -> None:
-        self.reading: dict[str, Any] = dict(machine.reading)
-        self.layout, self.word = layout, tuple(word)
+    def __init__(self, reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> None:
+        self.reading, self.layout, self.word = reading, layout, tuple(word)
         self.checked: Counter[str] = Counter()
         self._before: Window | None = None
         tapes = range(1, self.reading["tapes"] + 1)
@@ -95,7 +94,7 @@ class ClaimChecker:
     def _claim_e(self, content: StackContent) -> Iterator[Fault]:
         """The levels, deepest first, hold exactly what the plain stack holds."""
         wanted = tuple(self._content[content.stack])
-        got = f"{' '.join(content.cells)} against {' '.join(wanted)}"
+        got = f"{quoted(' '.join(content.cells))} against {quoted(' '.join(wanted))}"
         yield from self._test("(e)", content.cells == wanted, content.stack.name, got)
 
     def _facts(self, content: StackContent) -> Iterator[Fault]:

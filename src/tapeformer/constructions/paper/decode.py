@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeformer.constructions.decoded import Decoded, tape_between
+from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.constructions.paper.fields import Stack
 from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
@@ -61,7 +61,9 @@ class Window:
         """The place of T_i's head in the last token."""
         mark = self.reading["mark"]
         queue = self.queue(Stack(1, "left").queue("L", level), f"half{level}")
-        marked = next(place for place, cell in enumerate(queue) if cell.endswith(mark))
+        marked = next((place for place, cell in enumerate(queue) if cell.endswith(mark)), None)
+        if marked is None:
+            raise unreadable(f"level {level} has lost its left mark")
         return len(queue) - 1 - marked + len(queue) * int(self.now(f"half{level}"))
 
     def stack(self, stack: Stack) -> StackContent:

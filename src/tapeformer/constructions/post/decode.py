@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeformer.constructions.decoded import Decoded, tape_between
+from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
 
@@ -22,7 +22,9 @@ def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) 
         return Decoded(last[place["state"]], (tape_between([], cells, reading["blank"]),), True)
     turned = [*ring[first:], *ring[:first]]
     real = [cell for cell in turned if cell != reading["free"]]
-    head = next(at for at, cell in enumerate(real) if reading["head"] in cell)
+    head = next((at for at, cell in enumerate(real) if reading["head"] in cell), None)
+    if head is None:
+        raise unreadable("the ring has lost its head")
     symbols = [cell.replace(reading["head"], "").replace(reading["first"], "") for cell in real]
     tape = tape_between(symbols[:head], symbols[head:], reading["blank"])
     return Decoded(last[place["state"]], (tape,), True)
