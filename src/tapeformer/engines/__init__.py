@@ -1,0 +1,1 @@
+"""Engines: each runs the weights of a Transformer and knows nothing else."""

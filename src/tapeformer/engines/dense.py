@@ -1,0 +1,228 @@
+"""The dense engine: a plain PyTorch decoder, every matrix product, scores over the whole window.
+
+It is the definition of what the weights mean (the paper's Section 2.3). Keys and values of the
+window are kept, so only the newest position is computed for a new token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tapeformer.engines.logits import Decoder
+from tapeformer.engines.memory import check_memory
+from tapeformer.engines.stream import Stream
+from tapeformer.weights.count import count
+from tapeformer.weights.matrices import dense as full
+from tapeformer.weights.matrices import stacked, transposed
+from tapeformer.weights.positions import encoding
+from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
+
+Attending: TypeAlias = Literal["leftmost", "rightmost", "averaging", "softmax"]
+Position: TypeAlias = Literal["key", "bias"]
+
+
+class Engine(Stream):
+    """Runs a model as PyTorch modules.
+
+    `attending` is the kind of hardmax, or softmax at `temperature`; `position` says whether the
+    positional term is added inside the key, as in the paper, or to the score, as in its footnote.
+    """
+
+    def __init__(
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        window: int | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+        attending: Attending = "leftmost",
+        temperature: float = 1 / 64,
+        position: Position = "key",
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(weights, offsets, window)
+        check_memory("dense", _entries(weights, self.window) * dtype.itemsize, memory)
+        rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(dtype)
+        rule = _Rule(rows, attending, temperature, position)
+        self.model = Transformer(weights, rule, dtype)
+        self._decoder = Decoder(weights)
+
+    @torch.inference_mode()
+    def _absorb(self, rows: NDArray[np.int32]) -> None:
+        for row in rows:
+            self.model.absorb(row)
+
+    @torch.inference_mode()
+    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+        rows = np.zeros((tokens, len(last)), np.int32)
+        for place in range(tokens):
+            logits = self.model(last)
+            self.margin = min(self.margin, self._decoder.margin(logits))
+            last = rows[place] = self._decoder.token(logits).numpy()
+        return rows
+
+
+class _Rule:
+    """How scores are made and turned into attention: everything that is not a parameter."""
+
+    def __init__(
+        self, encoding: Tensor, attending: Attending, temperature: float, position: Position
+    ) -> None:
+        self.backwards = encoding.flip(0)
+        self.attending, self.temperature, self.position = attending, temperature, position
+
+    def scores(self, query: Tensor, keys: Tensor, coordinates: Tensor) -> Tensor:
+        """Heads x positions, from queries (heads x width) and keys (positions x heads x width)."""
+        rows = self.backwards[-len(keys) :]
+        if self.position == "key":
+            return _products(keys + rows[:, None, :], query)
+        return _products(keys, query) + rows[:, coordinates].T
+
+    def attention(self, scores: Tensor) -> Tensor:
+        """What each head gives to each position."""
+        if self.attending == "softmax":
+            return torch.softmax(scores / self.temperature, dim=1)
+        highest = scores == scores.max(dim=1, keepdim=True).values
+        if self.attending == "averaging":
+            return highest.to(scores.dtype) / highest.sum(dim=1, keepdim=True)
+        if self.attending == "rightmost":
+            highest = highest.flip(1)
+        first = nn.functional.one_hot(highest.int().argmax(dim=1), scores.shape[1])
+        return (first.flip(1) if self.attending == "rightmost" else first).to(scores.dtype)
+
+
+def _products(keys: Tensor, query: Tensor) -> Tensor:
+    """The inner product of each position's key with the query, head by head."""
+    return torch.bmm(keys.transpose(0, 1), query[:, :, None]).squeeze(2)
+
+
+class Transformer(nn.Module):
+    """Embedding, decoder layers, output layer."""
+
+    def __init__(self, weights: TransformerWeights, rule: _Rule, dtype: torch.dtype) -> None:
+        super().__init__()
+        d = len(weights.fields)
+        self.layer_norm = weights.layer_norm
+        self.embedding = _parameter(full(stacked(weights.embeddings, d)), dtype)
+        sizes = [len(factor.values) for factor in weights.factors]
+        self.starts = np.cumsum([0, *sizes[:-1]])
+        self.decoders = [DecoderLayer(layer, weights, rule, dtype) for layer in weights.layers]
+        self.layers = nn.ModuleList(self.decoders)
+        self.output = _parameter(full(stacked([out.matrix for out in weights.outputs], d)), dtype)
+        biases = np.concatenate([out.bias for out in weights.outputs])
+        self.output_bias = _parameter(biases.astype(float), dtype)
+
+    def forward(self, token: NDArray[np.int32]) -> Tensor:
+        """The logits after a token, which joins the context."""
+        stream = self.embed(token)
+        for layer in self.decoders:
+            stream = layer(stream)
+        return self.output @ normalised(stream, self.layer_norm) + self.output_bias
+
+    def absorb(self, token: NDArray[np.int32]) -> None:
+        """A token joins the context; nothing is asked of it, so the last layer only remembers."""
+        stream = self.embed(token)
+        for layer in self.decoders[:-1]:
+            stream = layer(stream)
+        for layer in self.decoders[-1:]:
+            layer.remember(normalised(stream, self.layer_norm))
+
+    def embed(self, token: NDArray[np.int32]) -> Tensor:
+        """The sum of the factors' embeddings."""
+        return self.embedding[torch.as_tensor(token + self.starts)].sum(dim=0)
+
+
+class DecoderLayer(nn.Module):
+    """Attention, residual, ReLU network, residual, with its own window of keys and values."""
+
+    def __init__(
+        self, layer: Layer, weights: TransformerWeights, rule: _Rule, dtype: torch.dtype
+    ) -> None:
+        super().__init__()
+        self.rule, self.layer_norm = rule, weights.layer_norm
+        self.coordinates = torch.tensor([head.position for head in layer.heads], dtype=torch.long)
+        d = len(weights.fields)
+        self.query = _per_head([head.query for head in layer.heads], d, dtype)
+        self.key = _per_head([head.key for head in layer.heads], d, dtype)
+        self.value = _per_head([head.value for head in layer.heads], d, dtype)
+        self.mix = _parameter(full(layer.mix), dtype)
+        self.mix_bias = _parameter(layer.mix_bias.astype(float), dtype)
+        self.feed_forward = _network(layer.feed_forward, dtype)
+        window, heads = len(rule.backwards), len(layer.heads)
+        self.keys = _Recent(window, (heads, weights.key_width), dtype)
+        self.values = _Recent(window, (heads, weights.value_width), dtype)
+
+    def forward(self, stream: Tensor) -> Tensor:
+        """The residual stream of the newest position after this layer."""
+        seen = normalised(stream, self.layer_norm)
+        self.remember(seen)
+        query = torch.einsum("d,hdk->hk", seen, self.query)
+        attention = self.rule.attention(self.rule.scores(query, self.keys.rows(), self.coordinates))
+        fetched = torch.einsum("hn,nhv->hv", attention, self.values.rows())
+        stream = stream + self.mix @ fetched.flatten() + self.mix_bias
+        if not len(self.feed_forward):
+            return stream
+        added: Tensor = self.feed_forward(normalised(stream, self.layer_norm))
+        return stream + added
+
+    def remember(self, seen: Tensor) -> None:
+        """Keeps the key and the value of the newest position."""
+        self.keys.append(self.key @ seen)
+        self.values.append(self.value @ seen)
+
+
+class _Recent:
+    """The newest rows, oldest first and in one piece: a buffer of twice the window."""
+
+    def __init__(self, window: int, shape: tuple[int, int], dtype: torch.dtype) -> None:
+        self.window, self.shape, self.end = window, shape, 0
+        self.buffer = torch.zeros((2 * window, *shape), dtype=dtype)
+
+    def rows(self) -> Tensor:
+        return self.buffer[max(self.end - self.window, 0) : self.end]
+
+    def append(self, row: Tensor) -> None:
+        if self.end == len(self.buffer):
+            self.buffer[: self.window] = self.buffer[self.window :].clone()
+            self.end = self.window
+        self.buffer[self.end] = row.view(self.shape)
+        self.end += 1
+
+
+def normalised(stream: Tensor, layer_norm: bool) -> Tensor:
+    """Layer normalisation (without gain or bias) where the model has it."""
+    return nn.functional.layer_norm(stream, stream.shape, eps=0.0) if layer_norm else stream
+
+
+def _network(affines: Sequence[Affine], dtype: torch.dtype) -> nn.Sequential:
+    """A ReLU between two affine maps, none after the last."""
+    steps: list[nn.Module] = []
+    for affine in affines:
+        height, width = affine.matrix.shape
+        linear = nn.Linear(width, height, device="meta")
+        linear.weight = _parameter(full(affine.matrix), dtype)
+        linear.bias = _parameter(affine.bias.astype(float), dtype)
+        steps += [linear, nn.ReLU()]
+    return nn.Sequential(*steps[:-1])
+
+
+def _per_head(parts: Sequence[Matrix], d: int, dtype: torch.dtype) -> nn.Parameter:
+    """The matrices of all heads of a layer, transposed, one above the other."""
+    return _parameter(full(stacked([transposed(part) for part in parts], d)), dtype)
+
+
+def _parameter(entries: NDArray[np.float64], dtype: torch.dtype) -> nn.Parameter:
+    return nn.Parameter(torch.as_tensor(entries).to(dtype), requires_grad=False)
+
+
+def _entries(weights: TransformerWeights, window: int) -> int:
+    """Numbers that the engine holds: parameters, and keys, values and positions of the window."""
+    heads = sum(len(layer.heads) for layer in weights.layers)
+    rows = heads * (weights.key_width + weights.value_width)
+    return count(weights).parameters + 2 * window * rows + window * weights.key_width

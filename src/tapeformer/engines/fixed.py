@@ -1,0 +1,80 @@
+"""Heads that attend to a fixed offset: found from the weights alone, so that only it is read.
+
+Where a head's keys are zero and its query reads coordinates that are the same in every token, its
+scores depend on the distance only: what it attends to is known before anything runs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.weights.matrices import dense
+from tapeformer.weights.record import Head, Layer, TransformerWeights
+
+Constants = NDArray[np.float64]
+"""The value of each residual coordinate that is the same in every token, else nan."""
+
+
+def constants_by_layer(weights: TransformerWeights) -> list[Constants]:
+    """What is constant at the input of each layer. Layer normalisation may mix all coordinates."""
+    constants = np.zeros(len(weights.fields))
+    for embedding in weights.embeddings:
+        rows = dense(embedding)
+        constants += np.where((rows == rows[0]).all(axis=0), rows[0], np.nan)
+    if weights.layer_norm:
+        constants[:] = np.nan
+    found = []
+    for layer in weights.layers:
+        found.append(constants)
+        constants = _after(layer, constants)
+    return found
+
+
+def _after(layer: Layer, constants: Constants) -> Constants:
+    """What is still constant after a layer: where neither heads nor neurons write."""
+    after = constants + layer.mix_bias
+    after[layer.mix.rows] = np.nan
+    for last in layer.feed_forward[-1:]:
+        after[last.matrix.rows] = np.nan
+        after = after + last.bias
+    return after
+
+
+def fixed_query(head: Head, constants: Constants) -> NDArray[np.float64] | None:
+    """The query of a head whose attention depends on the distance only; None for others."""
+    read = constants[head.query.rows]
+    if head.key.values.size or np.isnan(read).any():
+        return None
+    query = np.zeros(head.query.shape[1])
+    np.add.at(query, head.query.columns, read * head.query.values)
+    return query
+
+
+def attended(scores: NDArray[np.float64], rightmost: bool) -> NDArray[np.int32]:
+    """For 1, 2, ... visible tokens the distance attended to, given each distance's score.
+
+    Of several highest scores the leftmost is the farthest, the rightmost the nearest.
+    """
+    distances = np.arange(len(scores))
+    highest = np.maximum.accumulate(scores)
+    if rightmost:
+        new = np.concatenate([[True], highest[1:] > highest[:-1]])
+    else:
+        new = scores == highest
+    return np.maximum.accumulate(np.where(new, distances, 0)).astype(np.int32)
+
+
+def value_bound(weights: TransformerWeights) -> float:
+    """No fetched value is larger than this; infinite where it cannot be told simply."""
+    if weights.layer_norm:
+        return float("inf")
+    stream = sum((np.abs(dense(part)).max(axis=0) for part in weights.embeddings), np.zeros(1))
+    largest = 0.0
+    for layer in weights.layers:
+        values = [np.abs(dense(head.value)).T @ stream for head in layer.heads]
+        fetched = np.concatenate([np.zeros(0), *values])
+        largest = max(largest, float(fetched.max(initial=0)))
+        stream = stream + np.abs(dense(layer.mix)) @ fetched + np.abs(layer.mix_bias)
+        stream = stream + (np.inf if layer.feed_forward else 0.0)
+    return largest

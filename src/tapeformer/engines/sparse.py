@@ -1,0 +1,214 @@
+"""The sparse engine: zeros are skipped and only the attended tokens are read, O(1) per token.
+
+The paper's geometric-offset attention (its Theorem 1): a head whose scores depend on the distance
+alone reads one row of a ring buffer. A head that is not so (in weights edited by hand) is scored
+over the whole window, as the dense engine does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tapeformer.engines.fixed import (
+    Constants,
+    attended,
+    constants_by_layer,
+    fixed_query,
+    value_bound,
+)
+from tapeformer.engines.logits import Decoder, smallest_margin
+from tapeformer.engines.memory import check_memory
+from tapeformer.engines.products import Network, Product
+from tapeformer.engines.stream import Stream
+from tapeformer.weights.matrices import stacked, transposed
+from tapeformer.weights.positions import encoding
+from tapeformer.weights.record import Head, Layer, TransformerWeights
+
+CHUNK = 128
+"""Tokens whose margins are looked at together."""
+
+
+class Engine(Stream):
+    """Runs a model with sparse products and a ring buffer; hardmax leftmost or rightmost."""
+
+    def __init__(
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        window: int | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+        attending: Literal["leftmost", "rightmost"] = "leftmost",
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(weights, offsets, window)
+        small = value_bound(weights) <= 127
+        kept = torch.int8 if small else dtype
+        width = sum(layer.mix.shape[1] for layer in weights.layers)
+        check_memory("sparse", self.window * width * kept.itemsize, memory)
+        positions = encoding(weights, offsets, self.window)
+        self._rightmost = attending == "rightmost"
+        self._decoder = Decoder(weights)
+        self._embed = _Embedding(weights, dtype)
+        self._layers = [
+            _Layer(layer, weights, constants, positions, self._rightmost, dtype, kept)
+            for layer, constants in zip(weights.layers, constants_by_layer(weights), strict=True)
+        ]
+        d = len(weights.fields)
+        biases = np.concatenate([out.bias for out in weights.outputs])
+        self._output = Product(stacked([out.matrix for out in weights.outputs], d), biases, dtype)
+
+    @torch.inference_mode()
+    def _absorb(self, rows: NDArray[np.int32]) -> None:
+        for row in torch.as_tensor(rows):
+            stream = self._embed(row)
+            for layer in self._layers[:-1]:
+                stream = layer(stream)
+            for layer in self._layers[-1:]:
+                layer.remember(self._normalised(stream))
+
+    @torch.inference_mode()
+    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+        rows = torch.zeros((tokens, len(last)), dtype=torch.int64)
+        token, done = torch.as_tensor(last), 0
+        while done < tokens:
+            tables = []
+            for place in range(done, min(done + CHUNK, tokens)):
+                table = self._decoder.table(self._logits(token))
+                token = rows[place]
+                torch.argmax(table, dim=1, out=token)
+                tables.append(table)
+            self.margin = min(self.margin, smallest_margin(torch.stack(tables)))
+            done += len(tables)
+        return rows.numpy().astype(np.int32)
+
+    def _logits(self, token: Tensor) -> Tensor:
+        stream = self._embed(token)
+        for layer in self._layers:
+            stream = layer(stream)
+        return self._output(self._normalised(stream))
+
+    def _normalised(self, stream: Tensor) -> Tensor:
+        return normalised(stream) if self.weights.layer_norm else stream
+
+
+class _Embedding:
+    """The sum of the factors' embeddings, as a product with a token's one-hot vector."""
+
+    def __init__(self, weights: TransformerWeights, dtype: torch.dtype) -> None:
+        whole = stacked(weights.embeddings, len(weights.fields))
+        sizes = [len(factor.values) for factor in weights.factors]
+        self.starts = torch.as_tensor(np.cumsum([0, *sizes[:-1]]))
+        self.product = Product(transposed(whole), None, dtype)
+        self.one_hot = torch.zeros(sum(sizes), dtype=dtype)
+
+    def __call__(self, token: Tensor) -> Tensor:
+        self.one_hot.zero_().index_fill_(0, self.starts + token, 1)
+        return self.product(self.one_hot)
+
+
+class _Layer:
+    """One decoder layer with its ring of fetched values."""
+
+    def __init__(
+        self,
+        layer: Layer,
+        weights: TransformerWeights,
+        constants: Constants,
+        positions: NDArray[np.float64],
+        rightmost: bool,
+        dtype: torch.dtype,
+        kept: torch.dtype,
+    ) -> None:
+        d, heads = len(weights.fields), len(layer.heads)
+        self.window, self.seen, self.heads = len(positions), 0, heads
+        self.layer_norm = weights.layer_norm
+        self.distances = _distances(layer, constants, positions, rightmost)
+        self.scored = [
+            (index, _ScoredHead(head, positions, rightmost, dtype))
+            for index, head in enumerate(layer.heads)
+            if fixed_query(head, constants) is None
+        ]
+        self.value = Product(stacked([transposed(h.value) for h in layer.heads], d), None, dtype)
+        self.mix = Product(layer.mix, layer.mix_bias, dtype)
+        self.network = Network(layer.feed_forward, dtype) if layer.feed_forward else None
+        self.ring = torch.zeros((self.window, heads * weights.value_width), dtype=kept)
+        self.cells = self.ring.view(self.window * heads, weights.value_width)
+        self.places = torch.arange(heads, dtype=torch.int32)
+        self.dtype = dtype
+
+    def __call__(self, stream: Tensor) -> Tensor:
+        stream = stream + self._attention(normalised(stream) if self.layer_norm else stream)
+        if self.network is None:
+            return stream
+        return stream + self.network(normalised(stream) if self.layer_norm else stream)
+
+    def _attention(self, stream: Tensor) -> Tensor:
+        if not self.heads:
+            return self.mix.bias
+        self.remember(stream)
+        newest = self.seen - 1
+        distances = self.distances[min(self.seen, self.window) - 1]
+        if self.scored:
+            distances = distances.clone()
+            for index, head in self.scored:
+                distances[index] = head.distance(stream)
+        rows = (newest - distances).remainder_(self.window)
+        fetched = self.cells.index_select(0, rows.mul_(self.heads).add_(self.places))
+        return self.mix(fetched.to(self.dtype).flatten())
+
+    def remember(self, stream: Tensor) -> None:
+        """Keeps the values (and, for heads that are scored, the key) of the newest position."""
+        self.ring[self.seen % self.window] = self.value(stream)
+        self.seen += 1
+        for _, head in self.scored:
+            head.remember(stream)
+
+
+def normalised(stream: Tensor) -> Tensor:
+    """Layer normalisation without gain or bias."""
+    return torch.nn.functional.layer_norm(stream, stream.shape, eps=0.0)
+
+
+def _distances(
+    layer: Layer, constants: Constants, positions: NDArray[np.float64], rightmost: bool
+) -> Tensor:
+    """Visible tokens (less one) x heads: the distance that each fixed head attends to."""
+    columns = np.zeros((len(positions), len(layer.heads)), np.int32)
+    for index, head in enumerate(layer.heads):
+        query = fixed_query(head, constants)
+        if query is not None:
+            columns[:, index] = attended(positions @ query, rightmost)
+    return torch.as_tensor(columns)
+
+
+class _ScoredHead:
+    """A head whose scores must be computed over the whole window."""
+
+    def __init__(
+        self, head: Head, positions: NDArray[np.float64], rightmost: bool, dtype: torch.dtype
+    ) -> None:
+        self.query = Product(transposed(head.query), None, dtype)
+        self.key = Product(transposed(head.key), None, dtype)
+        self.rightmost, self.seen = rightmost, 0
+        self.positions = torch.as_tensor(positions).to(dtype)
+        self.ring = torch.zeros_like(self.positions)
+
+    def remember(self, stream: Tensor) -> None:
+        self.ring[self.seen % len(self.ring)] = self.key(stream)
+        self.seen += 1
+
+    def distance(self, stream: Tensor) -> int:
+        """How far back the highest score is; the farthest (leftmost) or nearest of several."""
+        window = len(self.ring)
+        visible = torch.arange(min(self.seen, window))
+        keys = self.ring[(self.seen - 1 - visible) % window]
+        scores = (keys + self.positions[: len(visible)]) @ self.query(stream)
+        highest = torch.nonzero(scores == scores.max()).flatten()
+        return int(highest[0] if self.rightmost else highest[-1])

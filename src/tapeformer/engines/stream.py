@@ -1,0 +1,109 @@
+"""What every engine has in common: a prompt goes in, tokens come out, only the window is kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.weights.positions import window_for
+from tapeformer.weights.record import Token, TransformerWeights
+from tapeformer.weights.verify import checked
+
+
+class Stream(ABC):
+    """A Transformer that generates tokens one after another, with memory for the window only.
+
+    `offsets` has the look-back of each positional coordinate; a query sees the `window` most
+    recent tokens (as many as the offsets need, where none is given). `margin` is the smallest
+    distance seen between the largest and the second logit of a factor.
+    """
+
+    def __init__(
+        self, weights: TransformerWeights, offsets: Sequence[int], window: int | None = None
+    ) -> None:
+        self.weights = checked(weights)
+        self.offsets = tuple(offsets)
+        self.window = window_for(offsets) if window is None else window
+        self.margin = float("inf")
+        _check_positions(self)
+        self._kept = _TokenWindow(self.window, len(weights.factors))
+
+    def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
+        """Appends tokens to the context; they need not be the first."""
+        rows = self._rows(tokens)
+        if len(rows):
+            self._absorb(np.concatenate([self._kept.rows()[-1:], rows[:-1]]))
+            self._kept.append(rows)
+
+    def generate(self, max_tokens: int) -> Iterator[Token]:
+        """The next tokens, one by one."""
+        for _ in range(max_tokens):
+            yield tuple(self.advance(1)[0].tolist())
+
+    def advance(self, tokens: int) -> NDArray[np.int32]:
+        """The next tokens, a row for each: the fast way when many are wanted."""
+        if not len(self._kept.rows()):
+            raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))
+        rows = self._advance(self._kept.rows()[-1], tokens)
+        self._kept.append(rows)
+        return rows
+
+    def window_tokens(self) -> NDArray[np.int32]:
+        """The most recent tokens, oldest first: all that another engine needs to go on from here."""
+        return self._kept.rows().copy()
+
+    def _rows(self, tokens: Sequence[Token] | NDArray[np.integer]) -> NDArray[np.int32]:
+        sizes = np.array([len(factor.values) for factor in self.weights.factors])
+        rows = np.asarray(tokens, dtype=np.int32).reshape(len(tokens), -1)
+        if len(rows) and (rows.shape[1] != len(sizes) or (rows < 0).any() or (rows >= sizes).any()):
+            expected = f"{len(sizes)} value numbers, each below the size of its factor's domain"
+            raise TapeformerError(
+                Fault("a prompt has a token of another alphabet", expected=expected)
+            )
+        return rows
+
+    @abstractmethod
+    def _absorb(self, rows: NDArray[np.int32]) -> None:
+        """Takes tokens into the context without asking for the one that follows."""
+
+    @abstractmethod
+    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+        """Generates tokens after `last`, the only one in the context not yet absorbed."""
+
+
+def _check_positions(stream: Stream) -> None:
+    rules = len(stream.weights.position_rules)
+    if len(stream.offsets) != rules or min(stream.offsets, default=0) < 0 or stream.window < 1:
+        raise TapeformerError(
+            Fault(
+                "the offsets do not fit the model",
+                expected=f"{rules} look-backs of 0 or more, and a window of 1 or more",
+                got=f"{len(stream.offsets)} look-backs, window {stream.window}",
+            )
+        )
+
+
+class _TokenWindow:
+    """The most recent tokens, at a constant cost per token: a buffer of twice the window."""
+
+    def __init__(self, window: int, factors: int) -> None:
+        self.window, self.end = window, 0
+        self.buffer: NDArray[np.int32] = np.zeros((2 * window, factors), np.int32)
+
+    def rows(self) -> NDArray[np.int32]:
+        """The kept tokens, oldest first."""
+        return self.buffer[max(self.end - self.window, 0) : self.end]
+
+    def append(self, rows: NDArray[np.int32]) -> None:
+        """Adds tokens; the oldest fall out."""
+        rows = rows[-self.window :]
+        if self.end + len(rows) > len(self.buffer):
+            kept = self.rows().copy()
+            self.buffer[: len(kept)] = kept
+            self.end = len(kept)
+        self.buffer[self.end : self.end + len(rows)] = rows
+        self.end += len(rows)

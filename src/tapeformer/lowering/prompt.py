@@ -1,0 +1,20 @@
+"""Queue machine -> how its prompt becomes tokens."""
+
+from __future__ import annotations
+
+from tapeformer.lowering.front import PARITY
+from tapeformer.queues.record import QueueMachine
+from tapeformer.weights.tokens import Prompt
+
+
+def prompt_for(machine: QueueMachine) -> Prompt:
+    """Queues are blank and registers at their start in the prompt, but for the queue that gets it."""
+    blanks = {queue.name: queue.blank for queue in machine.queues}
+    starts = {register.name: register.start for register in machine.registers}
+    return Prompt(
+        receiver=machine.prompt_queue,
+        start=machine.prompt_start,
+        symbols=dict(machine.prompt_symbols),
+        fill=blanks | starts,
+        parity=PARITY.name,
+    )

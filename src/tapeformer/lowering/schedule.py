@@ -1,0 +1,125 @@
+"""When each AND of a circuit is computed: its layer in the ReLU network.
+
+A value is carried from the layer that makes it to the last layer that needs it, one neuron per
+layer in between. The depth is the circuit's own; inside that freedom each AND is moved to where
+fewest values are carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal
+
+SWEEPS = 3
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """For each bit the layer at which it is ready (inputs: 0), and the number of hidden layers."""
+
+    ready: tuple[int, ...]
+    depth: int
+
+
+def schedule(circuit: Circuit, needed: Iterable[Literal]) -> Schedule:
+    """The layers of all bits, so that the `needed` literals can be read after the last one."""
+    placement = _Placement(circuit, {literal.bit for literal in needed})
+    for _ in range(SWEEPS):
+        if not placement.improve():
+            break
+    return Schedule(tuple(placement.ready), placement.depth)
+
+
+def is_neuron(bit: Bit) -> bool:
+    """Whether a bit costs a ReLU neuron: an AND of two literals or more. Others are linear."""
+    return isinstance(bit, And) and len(bit.literals) > 1
+
+
+def operands(bit: Bit) -> tuple[Literal, ...]:
+    """The literals that a bit is made of; none for an input."""
+    return () if isinstance(bit, InputBit) else bit.literals
+
+
+class _Placement:
+    """The layers while they are being chosen, first as early as possible."""
+
+    def __init__(self, circuit: Circuit, needed: set[int]) -> None:
+        self.parts = [tuple({literal.bit for literal in operands(bit)}) for bit in circuit.bits]
+        self.neuron = [is_neuron(bit) for bit in circuit.bits]
+        self.needed = needed
+        self.ready = [0] * len(circuit.bits)
+        for bit in range(len(circuit.bits)):
+            self.ready[bit] = self.earliest(bit)
+        self.depth = max([1, *(self.ready[bit] for bit in needed)])
+        self.live = self._live()
+        self.users = self._users()
+
+    def earliest(self, bit: int) -> int:
+        """One layer after the last operand for a neuron, together with it for a linear bit."""
+        last = max((self.ready[part] for part in self.parts[bit]), default=0)
+        return last + 1 if self.neuron[bit] else last
+
+    def _live(self) -> list[int]:
+        """The bits on which something needed depends, in order."""
+        reached = [False] * len(self.parts)
+        for bit in self.needed:
+            reached[bit] = True
+        for bit in reversed(range(len(self.parts))):
+            for part in self.parts[bit] if reached[bit] else ():
+                reached[part] = True
+        return [bit for bit, live in enumerate(reached) if live]
+
+    def _users(self) -> list[list[int]]:
+        users: list[list[int]] = [[] for _ in self.parts]
+        for bit in self.live:
+            for part in self.parts[bit]:
+                users[part].append(bit)
+        return users
+
+    def improve(self) -> bool:
+        """One pass from the outputs back; tells whether anything moved."""
+        before = list(self.ready)
+        latest = [self.depth] * len(self.parts)
+        for bit in reversed(self.live):
+            if self.neuron[bit]:
+                latest[bit] = self._deadline(bit, latest)
+                self.ready[bit] = self._cheapest(bit, latest[bit])
+            elif self.parts[bit]:
+                latest[bit] = self._deadline(bit, latest)
+                self.ready[bit] = self.earliest(bit)
+        for bit in self.live:
+            if not self.neuron[bit]:
+                self.ready[bit] = self.earliest(bit)
+        return before != self.ready
+
+    def _deadline(self, bit: int, latest: Sequence[int]) -> int:
+        """The last layer at which the bit may become ready, users staying where they are."""
+        limits = (
+            self.ready[user] - 1 if self.neuron[user] else latest[user] for user in self.users[bit]
+        )
+        return min(limits, default=self.depth)
+
+    def _cheapest(self, bit: int, deadline: int) -> int:
+        """The layer between the operands and the deadline at which fewest values are carried."""
+        parts = self.parts[bit]
+        first = max(self.ready[part] for part in parts) + 1
+        if first >= deadline:
+            return first
+        others = [self._last_use(part, bit) for part in parts]
+        return min(
+            range(first, deadline + 1),
+            key=lambda layer: (sum(max(layer - last, 0) for last in others) - layer, layer),
+        )
+
+    def _last_use(self, bit: int, without: int) -> int:
+        """The last layer that needs the bit, leaving one user aside."""
+        uses = [
+            self.ready[user] if self.neuron[user] else self.ready[user] + 1
+            for user in self.users[bit]
+            if user != without
+        ]
+        if bit in self.needed:
+            uses.append(self.depth + 1)
+        return max(uses, default=self.ready[bit] + 1)

@@ -1,0 +1,180 @@
+"""Step II, factored: any queue machine -> Transformer weights (Theorem 3, Appendix B).
+
+The residual stream is [constant | the token, one-hot per factor | slots for what the heads fetch
+| the next token, one-hot per factor]. Keys are zero; the query of head r is e_r, read from the
+constant; values copy symbols and parity; W brings them to the slots; the last feed-forward
+network computes the step. Nothing here knows a queue's length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tapeformer.circuit.record import Circuit, InputBit, Port
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.lowering.front import PARITY, fetched_ports, fronted, source_port, token_ports
+from tapeformer.lowering.heads import (
+    CURRENT_TOKEN_RULE,
+    HeadMode,
+    HeadPlan,
+    head_plans,
+    layered,
+)
+from tapeformer.lowering.relu import Form, Readout, relu_network
+from tapeformer.queues.record import QueueMachine
+from tapeformer.weights.matrices import integers, matrix, zeros
+from tapeformer.weights.record import (
+    Affine,
+    Factor,
+    Head,
+    Layer,
+    Matrix,
+    TransformerWeights,
+)
+
+CONSTANT = "constant"
+
+
+def transformer(
+    machine: QueueMachine, heads: HeadMode = "offset", layers: int = 1
+) -> TransformerWeights:
+    """The weights that generate, token by token, the steps of a queue machine."""
+    check_names(machine)
+    plans = head_plans(machine, heads)
+    split = layered(plans, layers)
+    stream = _stream(token_ports(machine), plans)
+    circuit = fronted(machine, plans, heads)
+    width = max((_fetched_width(plan) for plan in plans), default=0)
+    networks = [()] * (layers - 1) + [_network(circuit, stream)]
+    return TransformerWeights(
+        factors=tuple(Factor(port.name, port.values) for port in stream.token),
+        fields=stream.fields,
+        embeddings=tuple(_embedding(port, stream) for port in stream.token),
+        layers=tuple(
+            _layer([(r, plans[r]) for r in group], len(plans), width, stream, network)
+            for group, network in zip(split, networks, strict=True)
+        ),
+        outputs=tuple(_output(port, stream) for port in stream.token),
+        position_rules=tuple(plan.rule for plan in plans),
+        key_width=len(plans),
+        value_width=width,
+    )
+
+
+def check_names(machine: QueueMachine) -> None:
+    """Names must tell the factors apart, and a length of one must not be tested by parity."""
+    names = Counter(port.name for port in token_ports(machine))
+    faults = [
+        Fault(f"the name {quoted(name)} is used {times} times in a token", remedy="rename a part")
+        for name, times in names.items()
+        if times > 1
+    ]
+    faults += [
+        Fault(
+            f"queue {quoted(queue.name)} has length one and a parity test",
+            expected="no parity test: it reads the current token, whose parity is its own",
+        )
+        for queue in machine.queues
+        if queue.length_rule == CURRENT_TOKEN_RULE and queue.parity_test
+    ]
+    if faults:
+        raise TapeformerError(faults)
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """The residual stream: where each value of each port has its coordinate."""
+
+    token: tuple[Port, ...]
+    fields: tuple[str, ...]
+    now: dict[InputBit, int]
+    next: dict[InputBit, int]
+
+
+def _stream(token: tuple[Port, ...], plans: Sequence[HeadPlan]) -> _Stream:
+    slots = [port for plan in plans for port in fetched_ports(plan)]
+    now = [*_bits(token), *_bits(slots)]
+    after = list(_bits(token))
+    fields = (
+        CONSTANT,
+        *(f"{bit.port}={bit.value}" for bit in now),
+        *(f"next {bit.port}={bit.value}" for bit in after),
+    )
+    return _Stream(
+        token,
+        fields,
+        {bit: place for place, bit in enumerate(now, start=1)},
+        {bit: place for place, bit in enumerate(after, start=1 + len(now))},
+    )
+
+
+def _bits(ports: Iterable[Port]) -> Iterable[InputBit]:
+    return (InputBit(port.name, value) for port in ports for value in port.values)
+
+
+def _embedding(port: Port, stream: _Stream) -> Matrix:
+    """One-hot; every parity also brings the constant 1."""
+    entries = {(row, stream.now[bit]): 1 for row, bit in enumerate(_bits([port]))}
+    if port == PARITY:
+        entries |= {(row, 0): 1 for row in range(len(port.values))}
+    return matrix((len(port.values), len(stream.fields)), entries)
+
+
+def _output(port: Port, stream: _Stream) -> Affine:
+    """The logit of a value is the coordinate that the last network wrote for it."""
+    entries = {(row, stream.next[bit]): 1 for row, bit in enumerate(_bits([port]))}
+    names = tuple(f"{bit.port}={bit.value}" for bit in _bits([port]))
+    shape = (len(port.values), len(stream.fields))
+    return Affine(matrix(shape, entries), integers([0] * shape[0]), names)
+
+
+def _fetched_width(plan: HeadPlan) -> int:
+    return sum(len(port.values) for port in fetched_ports(plan))
+
+
+def _layer(
+    plans: Sequence[tuple[int, HeadPlan]],
+    key_width: int,
+    value_width: int,
+    stream: _Stream,
+    network: tuple[Affine, ...],
+) -> Layer:
+    d = len(stream.fields)
+    mix = {
+        (stream.now[bit], place * value_width + column): 1
+        for place, (_, plan) in enumerate(plans)
+        for column, bit in enumerate(_bits(fetched_ports(plan)))
+    }
+    return Layer(
+        heads=tuple(_head(r, plan, key_width, value_width, stream) for r, plan in plans),
+        mix=matrix((d, len(plans) * value_width), mix),
+        mix_bias=integers([0] * d),
+        feed_forward=network,
+    )
+
+
+def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Stream) -> Head:
+    """Query e_r from the constant, key zero, values a copy of the parts that the head fetches."""
+    d = len(stream.fields)
+    sources = _bits(source_port(port, plan) for port in fetched_ports(plan))
+    value = {(stream.now[bit], column): 1 for column, bit in enumerate(sources)}
+    return Head(
+        name=plan.name,
+        position=r,
+        query=matrix((d, key_width), {(0, r): 1}),
+        key=zeros(d, key_width),
+        value=matrix((d, value_width), value),
+    )
+
+
+def _network(circuit: Circuit, stream: _Stream) -> tuple[Affine, ...]:
+    """The last feed-forward network: the step, written where the next token is read off."""
+    reads = {bit: Form(Counter({place: 1})) for bit, place in stream.now.items()}
+    readouts = [
+        Readout(stream.next[InputBit(port.name, value)], ((literal, 1),))
+        for port, literals in zip(circuit.outputs, circuit.output_literals, strict=True)
+        for value, literal in zip(port.values, literals, strict=True)
+    ]
+    return relu_network(circuit, reads, readouts, stream.fields)

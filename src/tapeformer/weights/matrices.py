@@ -1,0 +1,128 @@
+"""Making, comparing and expanding sparse integer matrices; walking over those of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
+
+
+def matrix(shape: tuple[int, int], entries: Mapping[tuple[int, int], int]) -> Matrix:
+    """The matrix with the given entries; entries that are zero are dropped."""
+    kept = sorted((at, value) for at, value in entries.items() if value)
+    return Matrix(
+        shape,
+        integers(row for (row, _), _ in kept),
+        integers(column for (_, column), _ in kept),
+        integers(value for _, value in kept),
+    )
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """The matrix without nonzero entries."""
+    return matrix((rows, columns), {})
+
+
+def integers(numbers: Iterable[int]) -> Integers:
+    """A vector of integers, as matrices and biases keep them."""
+    return np.fromiter(numbers, dtype=np.int32)
+
+
+def dense(sparse: Matrix) -> NDArray[np.float64]:
+    """Every entry, zeros too."""
+    full = np.zeros(sparse.shape)
+    full[sparse.rows, sparse.columns] = sparse.values
+    return full
+
+
+def stacked(matrices: Iterable[Matrix], columns: int) -> Matrix:
+    """The matrices, all with the same columns, one above the other."""
+    parts = tuple(matrices)
+    starts = np.cumsum([0, *(part.shape[0] for part in parts)])
+    return Matrix(
+        (int(starts[-1]), columns),
+        _joined(part.rows + start for part, start in zip(parts, starts, strict=False)),
+        _joined(part.columns for part in parts),
+        _joined(part.values for part in parts),
+    )
+
+
+def transposed(sparse: Matrix) -> Matrix:
+    """Rows and columns exchanged, entries sorted again."""
+    order = np.lexsort((sparse.rows, sparse.columns))
+    rows, columns = sparse.columns[order], sparse.rows[order]
+    return Matrix((sparse.shape[1], sparse.shape[0]), rows, columns, sparse.values[order])
+
+
+def _joined(parts: Iterable[NDArray[np.integer]]) -> Integers:
+    """The parts in one vector; the empty vector for none."""
+    return np.concatenate([integers(()), *parts]).astype(np.int32)
+
+
+def same(left: TransformerWeights, right: TransformerWeights) -> bool:
+    """Equal names, rules, shapes and entries."""
+    return _plain(left) == _plain(right)
+
+
+def _plain(record: object) -> object:
+    """A record as nested tuples of plain values, which compare with ==."""
+    if isinstance(record, np.ndarray):
+        return record.tolist()
+    if isinstance(record, tuple):
+        return tuple(_plain(item) for item in record)
+    if isinstance(record, Matrix | Affine | Head | Layer | TransformerWeights):
+        return tuple(_plain(getattr(record, name)) for name in record.__dataclass_fields__)
+    return record
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """One matrix or vector of a model under its path, such as `layer.0.head.2.query`."""
+
+    path: str
+    value: Matrix | Integers
+    shape: tuple[int, ...]
+
+
+def parameters(weights: TransformerWeights) -> Iterator[Parameter]:
+    """Every learnable matrix and vector, in the order in which they act."""
+    for index, embedding in enumerate(weights.embeddings):
+        yield _of_matrix(f"embedding.{index}", embedding)
+    for index, layer in enumerate(weights.layers):
+        yield from _of_layer(f"layer.{index}", layer)
+    for index, output in enumerate(weights.outputs):
+        yield from _of_affine(f"output.{index}", output)
+
+
+def _of_layer(path: str, layer: Layer) -> Iterator[Parameter]:
+    for index, head in enumerate(layer.heads):
+        yield _of_matrix(f"{path}.head.{index}.query", head.query)
+        yield _of_matrix(f"{path}.head.{index}.key", head.key)
+        yield _of_matrix(f"{path}.head.{index}.value", head.value)
+    yield _of_matrix(f"{path}.mix", layer.mix)
+    yield _of_vector(f"{path}.mix_bias", layer.mix_bias)
+    for index, affine in enumerate(layer.feed_forward):
+        yield from _of_affine(f"{path}.feed_forward.{index}", affine)
+
+
+def _of_affine(path: str, affine: Affine) -> Iterator[Parameter]:
+    yield _of_matrix(f"{path}.matrix", affine.matrix)
+    yield _of_vector(f"{path}.bias", affine.bias)
+
+
+def _of_matrix(path: str, value: Matrix) -> Parameter:
+    return Parameter(path, value, value.shape)
+
+
+def _of_vector(path: str, value: Integers) -> Parameter:
+    return Parameter(path, value, value.shape)
+
+
+def nonzero_values(parameter: Parameter) -> Integers:
+    """The entries of a matrix or vector that are not zero."""
+    value = parameter.value
+    return value.values if isinstance(value, Matrix) else value[value != 0]

@@ -1,0 +1,129 @@
+"""What is legal in the weights of a Transformer: every fault at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.weights.matrices import Parameter, parameters
+from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
+
+LARGEST = 32767
+"""Parameters are small integers: what fits in 16 bits with its sign."""
+
+
+def verify(weights: TransformerWeights) -> tuple[Fault, ...]:
+    """All faults of the weights; an empty answer means that they are sound."""
+    return (
+        *_name_faults(weights),
+        *_shape_faults(weights),
+        *(fault for parameter in parameters(weights) for fault in _entry_faults(parameter)),
+    )
+
+
+def checked(weights: TransformerWeights) -> TransformerWeights:
+    """The weights themselves if they are sound; otherwise every fault is raised."""
+    faults = verify(weights)
+    if faults:
+        raise TapeformerError(faults)
+    return weights
+
+
+def _name_faults(weights: TransformerWeights) -> Iterator[Fault]:
+    yield from _repeated("residual field", weights.fields)
+    yield from _repeated("factor", [factor.name for factor in weights.factors])
+    for factor in weights.factors:
+        yield from _repeated(f"value of factor {quoted(factor.name)}", factor.values)
+        if not factor.values:
+            yield Fault(f"factor {quoted(factor.name)} has no values", expected="1 or more")
+
+
+def _repeated(kind: str, names: Sequence[str]) -> Iterator[Fault]:
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield Fault(f"a {kind} appears {times} times", expected="once", got=quoted(name))
+
+
+def _shape_faults(weights: TransformerWeights) -> Iterator[Fault]:
+    d = len(weights.fields)
+    for kind, parts in (("embeddings", weights.embeddings), ("outputs", weights.outputs)):
+        if len(parts) != len(weights.factors):
+            yield _wrong(f"number of {kind}", len(weights.factors), len(parts))
+    for index, (factor, part) in enumerate(zip(weights.factors, weights.embeddings, strict=False)):
+        yield from _shape(f"embedding.{index}", part, (len(factor.values), d))
+    for index, (factor, out) in enumerate(zip(weights.factors, weights.outputs, strict=False)):
+        yield from _affine(f"output.{index}", out, (len(factor.values), d))
+    for index, layer in enumerate(weights.layers):
+        yield from _layer_faults(f"layer.{index}", layer, weights)
+
+
+def _layer_faults(path: str, layer: Layer, weights: TransformerWeights) -> Iterator[Fault]:
+    d = len(weights.fields)
+    for index, head in enumerate(layer.heads):
+        where = f"{path}.head.{index}"
+        yield from _shape(f"{where}.query", head.query, (d, weights.key_width))
+        yield from _shape(f"{where}.key", head.key, (d, weights.key_width))
+        yield from _shape(f"{where}.value", head.value, (d, weights.value_width))
+        if not 0 <= head.position < len(weights.position_rules):
+            below = f"0 to {len(weights.position_rules) - 1}"
+            yield _wrong(f"positional coordinate of {where}", below, head.position)
+    yield from _shape(f"{path}.mix", layer.mix, (d, len(layer.heads) * weights.value_width))
+    if layer.mix_bias.shape != (d,):
+        yield _wrong(f"shape of {path}.mix_bias", (d,), layer.mix_bias.shape)
+    yield from _network_faults(f"{path}.feed_forward", layer.feed_forward, d)
+
+
+def _network_faults(path: str, network: Sequence[Affine], d: int) -> Iterator[Fault]:
+    width = d
+    for index, affine in enumerate(network):
+        height = d if index == len(network) - 1 else affine.matrix.shape[0]
+        yield from _affine(f"{path}.{index}", affine, (height, width))
+        width = height
+
+
+def _affine(path: str, affine: Affine, shape: tuple[int, int]) -> Iterator[Fault]:
+    yield from _shape(f"{path}.matrix", affine.matrix, shape)
+    if affine.bias.shape != shape[:1]:
+        yield _wrong(f"shape of {path}.bias", shape[:1], affine.bias.shape)
+    if len(affine.names) != shape[0]:
+        yield _wrong(f"number of names in {path}", shape[0], len(affine.names))
+
+
+def _shape(path: str, part: Matrix, shape: tuple[int, int]) -> Iterator[Fault]:
+    if part.shape != shape:
+        yield _wrong(f"shape of {path}", shape, part.shape)
+
+
+def _wrong(what: str, expected: object, got: object) -> Fault:
+    return Fault(f"wrong {what}", expected=str(expected), got=str(got))
+
+
+def _entry_faults(parameter: Parameter) -> Iterator[Fault]:
+    value = parameter.value
+    entries = value.values if isinstance(value, Matrix) else value
+    largest = int(np.abs(entries.astype(np.int64)).max(initial=0))
+    if largest > LARGEST:
+        yield _wrong(f"size of an entry of {parameter.path}", f"at most {LARGEST}", largest)
+    if isinstance(value, Matrix):
+        yield from _coordinate_faults(parameter.path, value)
+
+
+def _coordinate_faults(path: str, part: Matrix) -> Iterator[Fault]:
+    if not part.rows.shape == part.columns.shape == part.values.shape:
+        sizes = (part.rows.size, part.columns.size, part.values.size)
+        yield _wrong(f"number of entries of {path}", "equal lists", sizes)
+        return
+    for kind, places, limit in zip(
+        ("row", "column"), (part.rows, part.columns), part.shape, strict=True
+    ):
+        outside = places[(places < 0) | (places >= limit)]
+        if outside.size:
+            yield _wrong(f"{kind} of an entry of {path}", f"0 to {limit - 1}", int(outside[0]))
+    flat = part.rows.astype(np.int64) * part.shape[1] + part.columns
+    if (np.diff(flat) <= 0).any():
+        yield Fault(f"entries of {path} are not sorted, or repeat", expected="rows, then columns")
+    if (part.values == 0).any():
+        yield Fault(f"{path} stores a zero", expected="nonzero entries only")
