@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import check_memory
+from tapeformer.engines.norm import normalised
 from tapeformer.engines.stream import Stream
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
@@ -162,9 +163,10 @@ class DecoderLayer(nn.Module):
         """The residual stream of the newest position after this layer."""
         seen = normalised(stream, self.layer_norm)
         self.remember(seen)
-        query = torch.einsum("d,hdk->hk", seen, self.query)
-        attention = self.rule.attention(self.rule.scores(query, self.keys.rows(), self.coordinates))
-        fetched = torch.einsum("hn,nhv->hv", attention, self.values.rows())
+        query = (self.query @ seen).view(self.keys.shape)
+        scores = self.rule.scores(query, self.keys.rows(), self.coordinates)
+        attention = self.rule.attention(scores)[:, None, :]
+        fetched = torch.bmm(attention, self.values.rows().transpose(0, 1))
         stream = stream + self.mix @ fetched.flatten() + self.mix_bias
         if not len(self.feed_forward):
             return stream
@@ -193,11 +195,6 @@ class _Recent:
             self.end = self.window
         self.buffer[self.end] = row.view(self.shape)
         self.end += 1
-
-
-def normalised(stream: Tensor, layer_norm: bool) -> Tensor:
-    """Layer normalisation (without gain or bias) where the model has it."""
-    return nn.functional.layer_norm(stream, stream.shape, eps=0.0) if layer_norm else stream
 
 
 def _network(affines: Sequence[Affine], dtype: torch.dtype) -> nn.Sequential:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.weights.matrices import dense
-from tapeformer.weights.record import Head, Layer, TransformerWeights
+from tapeformer.weights.matrices import transposed
+from tapeformer.weights.record import Head, Layer, Matrix, TransformerWeights
 
 Constants = NDArray[np.float64]
 """The value of each residual coordinate that is the same in every token, else nan."""
@@ -20,8 +20,7 @@ def constants_by_layer(weights: TransformerWeights) -> list[Constants]:
     """What is constant at the input of each layer. Layer normalisation may mix all coordinates."""
     constants = np.zeros(len(weights.fields))
     for embedding in weights.embeddings:
-        rows = dense(embedding)
-        constants += np.where((rows == rows[0]).all(axis=0), rows[0], np.nan)
+        constants += _constant_columns(embedding)
     if weights.layer_norm:
         constants[:] = np.nan
     found = []
@@ -29,6 +28,15 @@ def constants_by_layer(weights: TransformerWeights) -> list[Constants]:
         found.append(constants)
         constants = _after(layer, constants)
     return found
+
+
+def _constant_columns(part: Matrix) -> Constants:
+    """The entry of each column whose entries are all equal, else nan."""
+    rows, columns = part.shape
+    values = part.values.astype(float)
+    total = np.bincount(part.columns, values, minlength=columns)
+    squares = np.bincount(part.columns, values**2, minlength=columns)
+    return np.where(rows * squares == total**2, total / rows, np.nan)
 
 
 def _after(layer: Layer, constants: Constants) -> Constants:
@@ -58,10 +66,8 @@ def attended(scores: NDArray[np.float64], rightmost: bool) -> NDArray[np.int32]:
     """
     distances = np.arange(len(scores))
     highest = np.maximum.accumulate(scores)
-    if rightmost:
-        new = np.concatenate([[True], highest[1:] > highest[:-1]])
-    else:
-        new = scores == highest
+    nearest = np.concatenate([[True], highest[1:] > highest[:-1]])
+    new = nearest if rightmost else scores == highest
     return np.maximum.accumulate(np.where(new, distances, 0)).astype(np.int32)
 
 
@@ -69,12 +75,23 @@ def value_bound(weights: TransformerWeights) -> float:
     """No fetched value is larger than this; infinite where it cannot be told simply."""
     if weights.layer_norm:
         return float("inf")
-    stream = sum((np.abs(dense(part)).max(axis=0) for part in weights.embeddings), np.zeros(1))
+    stream = np.zeros(len(weights.fields))
+    for part in weights.embeddings:
+        highest = np.zeros_like(stream)
+        np.maximum.at(highest, part.columns, np.abs(part.values))
+        stream += highest
     largest = 0.0
     for layer in weights.layers:
-        values = [np.abs(dense(head.value)).T @ stream for head in layer.heads]
+        values = [_absolute(transposed(head.value), stream) for head in layer.heads]
         fetched = np.concatenate([np.zeros(0), *values])
         largest = max(largest, float(fetched.max(initial=0)))
-        stream = stream + np.abs(dense(layer.mix)) @ fetched + np.abs(layer.mix_bias)
+        stream = stream + _absolute(layer.mix, fetched) + np.abs(layer.mix_bias)
         stream = stream + (np.inf if layer.feed_forward else 0.0)
     return largest
+
+
+def _absolute(part: Matrix, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bounds on a product with a vector of which bounds are known."""
+    totals = np.zeros(part.shape[0])
+    np.add.at(totals, part.rows, np.abs(part.values) * bounds[part.columns])
+    return totals

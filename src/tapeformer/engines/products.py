@@ -24,6 +24,7 @@ class Product:
         self.values = torch.as_tensor(matrix.values).to(dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
+        """The product; bfloat16 has no compressed rows, so it gathers and adds."""
         if self.csr is not None:
             return torch.addmv(self.bias, self.csr, x)
         terms = x.index_select(0, self.columns).mul_(self.values)
@@ -52,6 +53,7 @@ class Network:
         self.products = [Product(affine.matrix, affine.bias, dtype) for affine in affines]
 
     def __call__(self, x: Tensor) -> Tensor:
+        """A ReLU after every affine map but the last."""
         for product in self.products[:-1]:
             x = product(x).relu_()
         return self.products[-1](x)

@@ -24,6 +24,7 @@ from tapeformer.engines.fixed import (
 )
 from tapeformer.engines.logits import Decoder, smallest_margin
 from tapeformer.engines.memory import check_memory
+from tapeformer.engines.norm import normalised
 from tapeformer.engines.products import Network, Product
 from tapeformer.engines.stream import Stream
 from tapeformer.weights.matrices import stacked, transposed
@@ -71,7 +72,7 @@ class Engine(Stream):
             for layer in self._layers[:-1]:
                 stream = layer(stream)
             for layer in self._layers[-1:]:
-                layer.remember(self._normalised(stream))
+                layer.remember(normalised(stream, self.weights.layer_norm))
 
     @torch.inference_mode()
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
@@ -92,10 +93,7 @@ class Engine(Stream):
         stream = self._embed(token)
         for layer in self._layers:
             stream = layer(stream)
-        return self._output(self._normalised(stream))
-
-    def _normalised(self, stream: Tensor) -> Tensor:
-        return normalised(stream) if self.weights.layer_norm else stream
+        return self._output(normalised(stream, self.weights.layer_norm))
 
 
 class _Embedding:
@@ -144,10 +142,10 @@ class _Layer:
         self.dtype = dtype
 
     def __call__(self, stream: Tensor) -> Tensor:
-        stream = stream + self._attention(normalised(stream) if self.layer_norm else stream)
+        stream = stream + self._attention(normalised(stream, self.layer_norm))
         if self.network is None:
             return stream
-        return stream + self.network(normalised(stream) if self.layer_norm else stream)
+        return stream + self.network(normalised(stream, self.layer_norm))
 
     def _attention(self, stream: Tensor) -> Tensor:
         if not self.heads:
@@ -169,11 +167,6 @@ class _Layer:
         self.seen += 1
         for _, head in self.scored:
             head.remember(stream)
-
-
-def normalised(stream: Tensor) -> Tensor:
-    """Layer normalisation without gain or bias."""
-    return torch.nn.functional.layer_norm(stream, stream.shape, eps=0.0)
 
 
 def _distances(

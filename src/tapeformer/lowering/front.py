@@ -7,9 +7,10 @@ fetched (Appendix B, after Equation (ff)). The parity of the next token is flipp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port, Sum
+from tapeformer.circuit.record import And, Circuit, InputBit, Literal, Port, Sum
+from tapeformer.lowering.compose import Composer
 from tapeformer.lowering.heads import CURRENT_TOKEN_RULE, HeadMode, HeadPlan
 from tapeformer.queues.record import Queue, QueueMachine
 
@@ -33,106 +34,91 @@ def token_ports(machine: QueueMachine) -> tuple[Port, ...]:
     return (*queues, *registers, PARITY)
 
 
-def fetched_ports(plan: HeadPlan) -> tuple[Port, ...]:
-    """What one head writes: its queues' symbols and, where needed, the parity."""
-    parity = (parity_slot(plan.name),) if plan.fetches_parity else ()
-    return (*(slot(queue) for queue in plan.queues), *parity)
-
-
-def source_port(port: Port, plan: HeadPlan) -> Port:
-    """The part of a token that is copied into a slot of a head."""
-    sources = (*(Port(q.name, q.alphabet) for q in plan.queues), PARITY)
-    return sources[fetched_ports(plan).index(port)]
+def fetched_ports(plan: HeadPlan) -> tuple[tuple[Port, Port], ...]:
+    """What one head copies, from which part of a token to which slot: symbols, and the parity."""
+    copies = [(Port(queue.name, queue.alphabet), slot(queue)) for queue in plan.queues]
+    if plan.fetches_parity:
+        copies.append((PARITY, parity_slot(plan.name)))
+    return tuple(copies)
 
 
 def fronted(machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode) -> Circuit:
     """The step function in terms of a token and of what its heads fetched."""
-    builder = _Builder()
-    fronts: dict[InputBit, Literal] = {}
-    for plan in plans:
-        for queue in plan.queues:
-            fronts |= builder.front(queue, plan.name)
-    for queue in machine.queues if mode == "offset" else ():
-        if queue.length_rule == CURRENT_TOKEN_RULE:
-            fronts |= {_pop(queue, v): builder.input(queue.name, v) for v in queue.alphabet}
-    outputs = builder.step(machine.step, fronts)
-    flipped = tuple(builder.input(PARITY.name, value) for value in reversed(PARITY.values))
-    inputs = (*token_ports(machine), *(port for plan in plans for port in fetched_ports(plan)))
+    composer = Composer()
+    following = composer.include(machine.step, _fronts(composer, machine, plans, mode))
+    flipped = zip(PARITY.values, reversed(PARITY.values), strict=True)
+    following |= {
+        InputBit(PARITY.name, value): composer.input(PARITY.name, other) for value, other in flipped
+    }
+    outputs = token_ports(machine)
     return Circuit(
-        inputs, (*machine.step.outputs, PARITY), tuple(builder.bits), (*outputs, flipped)
+        inputs=(*outputs, *(into for plan in plans for _, into in fetched_ports(plan))),
+        outputs=outputs,
+        bits=tuple(composer.bits),
+        output_literals=tuple(
+            tuple(following[InputBit(port.name, value)] for value in port.values)
+            for port in outputs
+        ),
     )
 
 
-def _pop(queue: Queue, value: str) -> InputBit:
-    """The step function's own input bit for a queue's front."""
-    return InputBit(queue.name, value)
+def _fronts(
+    composer: Composer, machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode
+) -> dict[InputBit, Literal]:
+    """What stands for each input bit of the step function that asks for a queue's front."""
+    fronts: dict[InputBit, Literal] = {}
+    for plan in plans:
+        test = _RangeTest(composer, plan.name)
+        for queue in plan.queues:
+            fronts |= _front(composer, queue, test)
+    for queue in machine.queues if mode == "offset" else ():
+        if queue.length_rule == CURRENT_TOKEN_RULE:
+            fronts |= _copied(composer, queue, queue.name)
+    return fronts
+
+
+def _copied(composer: Composer, queue: Queue, port: str) -> dict[InputBit, Literal]:
+    """A front that is what a port holds."""
+    return {InputBit(queue.name, v): composer.input(port, v) for v in queue.alphabet}
+
+
+def _front(composer: Composer, queue: Queue, test: _RangeTest) -> dict[InputBit, Literal]:
+    """A front that is what was fetched, or blank where that lies before the beginning."""
+    if not queue.parity_test:
+        return _copied(composer, queue, slot(queue).name)
+    fronts = {}
+    for value in queue.alphabet:
+        label = f"{queue.name}/front={value}"
+        ways = test.in_range(composer.input(slot(queue).name, value), label)
+        if value == queue.blank:
+            ways += test.out_of_range()
+        fronts[InputBit(queue.name, value)] = composer.bit(Sum(ways, label))
+    return fronts
 
 
 @dataclass
-class _Builder:
-    """Bits in order of dependence; every input bit and every head's range test stands once."""
+class _RangeTest:
+    """A head's test by parity; what it says of the range is made once for all its queues."""
 
-    bits: list[Bit] = field(default_factory=list)
-    places: dict[InputBit, Literal] = field(default_factory=dict)
-    ranges: dict[str, tuple[Literal, ...]] = field(default_factory=dict)
+    composer: Composer
+    head: str
+    outside: list[Literal] = field(default_factory=list)
 
-    def bit(self, record: Bit) -> Literal:
-        self.bits.append(record)
-        return Literal(len(self.bits) - 1)
-
-    def input(self, port: str, value: str) -> Literal:
-        record = InputBit(port, value)
-        if record not in self.places:
-            self.places[record] = self.bit(record)
-        return self.places[record]
-
-    def front(self, queue: Queue, head: str) -> dict[InputBit, Literal]:
-        """The front of a queue, value by value."""
-        fetched = slot(queue).name
-        if not queue.parity_test:
-            return {_pop(queue, v): self.input(fetched, v) for v in queue.alphabet}
-        return {
-            _pop(queue, value): self.bit(
-                Sum(self._tested(queue, head, value), f"{queue.name}/front={value}")
-            )
-            for value in queue.alphabet
-        }
-
-    def _tested(self, queue: Queue, head: str, value: str) -> tuple[Literal, ...]:
-        """The ways to have a front: fetched from another parity, or blank from the own one."""
-        found = self.input(slot(queue).name, value)
-        label = f"{queue.name}/front={value}"
-        ways = tuple(
-            self.bit(And((found, *self._parities(head, own, other)), label))
-            for own, other in (("0", "1"), ("1", "0"))
+    def in_range(self, found: Literal, label: str) -> tuple[Literal, ...]:
+        """The two ways in which a fetched bit counts: the two parities differ."""
+        return tuple(
+            self.composer.bit(And((found, *self._parities(own, other)), label))
+            for own, other in (PARITY.values, reversed(PARITY.values))
         )
-        return (*ways, *self._out_of_range(head)) if value == queue.blank else ways
 
-    def _out_of_range(self, head: str) -> tuple[Literal, ...]:
-        """True where the head found no token so far back and attends to the current one."""
-        if head not in self.ranges:
-            label = f"{head}/before the beginning"
-            pairs = (self._parities(head, parity, parity) for parity in PARITY.values)
-            self.ranges[head] = tuple(self.bit(And(pair, label)) for pair in pairs)
-        return self.ranges[head]
+    def out_of_range(self) -> tuple[Literal, ...]:
+        """The two ways in which the head found no token so far back: the parities are equal."""
+        if not self.outside:
+            label = f"{self.head}/before the beginning"
+            pairs = [self._parities(parity, parity) for parity in PARITY.values]
+            self.outside = [self.composer.bit(And(pair, label)) for pair in pairs]
+        return tuple(self.outside)
 
-    def _parities(self, head: str, own: str, fetched: str) -> tuple[Literal, Literal]:
-        return self.input(PARITY.name, own), self.input(parity_slot(head).name, fetched)
-
-    def step(
-        self, step: Circuit, fronts: dict[InputBit, Literal]
-    ) -> tuple[tuple[Literal, ...], ...]:
-        """Copies the step circuit; answers where its output literals are now."""
-        moved: list[Literal] = []
-
-        def here(literal: Literal) -> Literal:
-            target = moved[literal.bit]
-            return Literal(target.bit, target.positive == literal.positive)
-
-        for record in step.bits:
-            if isinstance(record, InputBit):
-                moved.append(fronts.get(record) or self.input(record.port, record.value))
-            else:
-                literals = tuple(here(literal) for literal in record.literals)
-                moved.append(self.bit(replace(record, literals=literals)))
-        return tuple(tuple(here(literal) for literal in port) for port in step.output_literals)
+    def _parities(self, own: str, fetched: str) -> tuple[Literal, Literal]:
+        port = parity_slot(self.head).name
+        return self.composer.input(PARITY.name, own), self.composer.input(port, fetched)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.record import Circuit, InputBit, Port
 from tapeformer.faults import Fault, TapeformerError, quoted
-from tapeformer.lowering.front import PARITY, fetched_ports, fronted, source_port, token_ports
+from tapeformer.lowering.front import PARITY, fetched_ports, fronted, token_ports
 from tapeformer.lowering.heads import (
     CURRENT_TOKEN_RULE,
     HeadMode,
@@ -94,7 +94,7 @@ class _Stream:
 
 
 def _stream(token: tuple[Port, ...], plans: Sequence[HeadPlan]) -> _Stream:
-    slots = [port for plan in plans for port in fetched_ports(plan)]
+    slots = [into for plan in plans for _, into in fetched_ports(plan)]
     now = [*_bits(token), *_bits(slots)]
     after = list(_bits(token))
     fields = (
@@ -131,7 +131,7 @@ def _output(port: Port, stream: _Stream) -> Affine:
 
 
 def _fetched_width(plan: HeadPlan) -> int:
-    return sum(len(port.values) for port in fetched_ports(plan))
+    return sum(len(into.values) for _, into in fetched_ports(plan))
 
 
 def _layer(
@@ -145,7 +145,7 @@ def _layer(
     mix = {
         (stream.now[bit], place * value_width + column): 1
         for place, (_, plan) in enumerate(plans)
-        for column, bit in enumerate(_bits(fetched_ports(plan)))
+        for column, bit in enumerate(_bits(into for _, into in fetched_ports(plan)))
     }
     return Layer(
         heads=tuple(_head(r, plan, key_width, value_width, stream) for r, plan in plans),
@@ -158,7 +158,7 @@ def _layer(
 def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Stream) -> Head:
     """Query e_r from the constant, key zero, values a copy of the parts that the head fetches."""
     d = len(stream.fields)
-    sources = _bits(source_port(port, plan) for port in fetched_ports(plan))
+    sources = _bits(source for source, _ in fetched_ports(plan))
     value = {(stream.now[bit], column): 1 for column, bit in enumerate(sources)}
     return Head(
         name=plan.name,
