@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tapeformer.engines.logits import Decoder
-from tapeformer.engines.memory import check_memory
+from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.stream import Stream
 from tapeformer.weights.count import count
@@ -47,8 +47,7 @@ class Engine(Stream):
         position: Position = "key",
         memory: int | None = None,
     ) -> None:
-        super().__init__(weights, offsets, window)
-        check_memory("dense", _entries(weights, self.window) * dtype.itemsize, memory)
+        super().__init__(weights, offsets, window, _costs(weights, dtype, memory))
         rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(dtype)
         rule = _Rule(rows, attending, temperature, position)
         self.model = Transformer(weights, rule, dtype)
@@ -218,8 +217,13 @@ def _parameter(entries: NDArray[np.float64], dtype: torch.dtype) -> nn.Parameter
     return nn.Parameter(torch.as_tensor(entries).to(dtype), requires_grad=False)
 
 
-def _entries(weights: TransformerWeights, window: int) -> int:
-    """Numbers that the engine holds: parameters, and keys, values and positions of the window."""
+def _costs(weights: TransformerWeights, dtype: torch.dtype, limit: int | None) -> Costs:
+    """Parameters, and for each token of the window its keys, values, position and factors."""
     heads = sum(len(layer.heads) for layer in weights.layers)
-    rows = heads * (weights.key_width + weights.value_width)
-    return count(weights).parameters + 2 * window * rows + window * weights.key_width
+    rows = 2 * heads * (weights.key_width + weights.value_width) + 2 * weights.key_width
+    return Costs(
+        engine="dense",
+        fixed=count(weights).parameters * dtype.itemsize,
+        per_token=rows * dtype.itemsize + 8 * (weights.key_width + len(weights.factors)),
+        limit=limit,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from tapeformer.faults import Fault, TapeformerError
 
@@ -10,16 +11,27 @@ SHARE = 0.8
 """The part of the free memory that an engine may take."""
 
 
-def check_memory(engine: str, needed: int, limit: int | None) -> None:
-    """Refuses a model that needs more bytes than the limit, or than the machine has free."""
-    allowed = int(SHARE * free_memory()) if limit is None else limit
+@dataclass(frozen=True)
+class Costs:
+    """The bytes that an engine takes for a model, fixed and for each token of the window."""
+
+    engine: str
+    fixed: int
+    per_token: int
+    limit: int | None
+
+
+def check_memory(costs: Costs, window: int) -> None:
+    """Refuses what needs more bytes than the limit, or than the machine has free without one."""
+    allowed = int(SHARE * free_memory()) if costs.limit is None else costs.limit
+    needed = costs.fixed + window * costs.per_token
     if needed > allowed:
         raise TapeformerError(
             Fault(
-                f"the {engine} engine would need too much memory for this model",
+                f"the {costs.engine} engine would need too much memory for this model",
                 expected=f"at most {_gigabytes(allowed)}",
-                got=_gigabytes(needed),
-                remedy="use the sparse engine, fewer levels or a smaller window",
+                got=f"{_gigabytes(needed)} for a window of {window} tokens",
+                remedy="use another engine, fewer levels or a smaller window",
             )
         )
 

@@ -23,13 +23,15 @@ from tapeformer.engines.fixed import (
     value_bound,
 )
 from tapeformer.engines.logits import Decoder, smallest_margin
-from tapeformer.engines.memory import check_memory
+from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.products import Network, Product
 from tapeformer.engines.stream import Stream
+from tapeformer.weights.count import count
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import Head, Layer, TransformerWeights
+from tapeformer.weights.verify import checked
 
 CHUNK = 128
 """Tokens whose margins are looked at together."""
@@ -48,11 +50,8 @@ class Engine(Stream):
         attending: Literal["leftmost", "rightmost"] = "leftmost",
         memory: int | None = None,
     ) -> None:
-        super().__init__(weights, offsets, window)
-        small = value_bound(weights) <= 127
-        kept = torch.int8 if small else dtype
-        width = sum(layer.mix.shape[1] for layer in weights.layers)
-        check_memory("sparse", self.window * width * kept.itemsize, memory)
+        kept = torch.int8 if value_bound(checked(weights)) <= 127 else dtype
+        super().__init__(weights, offsets, window, _costs(weights, kept, memory))
         positions = encoding(weights, offsets, self.window)
         self._rightmost = attending == "rightmost"
         self._decoder = Decoder(weights)
@@ -205,3 +204,16 @@ class _ScoredHead:
         scores = (keys + self.positions[: len(visible)]) @ self.query(stream)
         highest = torch.nonzero(scores == scores.max()).flatten()
         return int(highest[0] if self.rightmost else highest[-1])
+
+
+def _costs(weights: TransformerWeights, kept: torch.dtype, limit: int | None) -> Costs:
+    """Nonzero parameters, and for each token of the window its values, distances and factors."""
+    widths = sum(layer.mix.shape[1] for layer in weights.layers)
+    heads = sum(len(layer.heads) for layer in weights.layers)
+    tables = 8 * weights.key_width + 4 * heads + 8 * len(weights.factors)
+    return Costs(
+        engine="sparse",
+        fixed=32 * count(weights).nonzero_parameters,
+        per_token=widths * kept.itemsize + tables,
+        limit=limit,
+    )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import Token, TransformerWeights
@@ -23,13 +24,18 @@ class Stream(ABC):
     """
 
     def __init__(
-        self, weights: TransformerWeights, offsets: Sequence[int], window: int | None = None
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        window: int | None,
+        costs: Costs,
     ) -> None:
         self.weights = checked(weights)
         self.offsets = tuple(offsets)
         self.window = window_for(offsets) if window is None else window
         self.margin = float("inf")
         _check_positions(self)
+        check_memory(costs, self.window)
         self._kept = _TokenWindow(self.window, len(weights.factors))
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:

@@ -107,16 +107,18 @@ class _RangeTest:
     def in_range(self, found: Literal, label: str) -> tuple[Literal, ...]:
         """The two ways in which a fetched bit counts: the two parities differ."""
         return tuple(
-            self.composer.bit(And((found, *self._parities(own, other)), label))
+            self.composer.bit(And((found, *self._parities(own, other)), f"{label} at parity {own}"))
             for own, other in (PARITY.values, reversed(PARITY.values))
         )
 
     def out_of_range(self) -> tuple[Literal, ...]:
         """The two ways in which the head found no token so far back: the parities are equal."""
         if not self.outside:
-            label = f"{self.head}/before the beginning"
-            pairs = [self._parities(parity, parity) for parity in PARITY.values]
-            self.outside = [self.composer.bit(And(pair, label)) for pair in pairs]
+            label = f"{self.head}/before the beginning at parity"
+            self.outside = [
+                self.composer.bit(And(self._parities(parity, parity), f"{label} {parity}"))
+                for parity in PARITY.values
+            ]
         return tuple(self.outside)
 
     def _parities(self, own: str, fetched: str) -> tuple[Literal, Literal]:

@@ -125,9 +125,8 @@ def _embedding(port: Port, stream: _Stream) -> Matrix:
 def _output(port: Port, stream: _Stream) -> Affine:
     """The logit of a value is the coordinate that the last network wrote for it."""
     entries = {(row, stream.next[bit]): 1 for row, bit in enumerate(_bits([port]))}
-    names = tuple(f"{bit.port}={bit.value}" for bit in _bits([port]))
     shape = (len(port.values), len(stream.fields))
-    return Affine(matrix(shape, entries), integers([0] * shape[0]), names)
+    return Affine(matrix(shape, entries), integers([0] * shape[0]), port.values)
 
 
 def _fetched_width(plan: HeadPlan) -> int:

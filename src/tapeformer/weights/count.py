@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from tapeformer.weights.matrices import nonzero_values, parameters
+from tapeformer.weights.parameters import nonzero_values, parameters
 from tapeformer.weights.record import TransformerWeights
 
 

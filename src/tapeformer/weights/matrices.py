@@ -1,9 +1,8 @@
-"""Making, comparing and expanding sparse integer matrices; walking over those of a model."""
+"""Making, comparing and expanding sparse integer matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,52 +76,3 @@ def _plain(record: object) -> object:
     if isinstance(record, Matrix | Affine | Head | Layer | TransformerWeights):
         return tuple(_plain(getattr(record, name)) for name in record.__dataclass_fields__)
     return record
-
-
-@dataclass(frozen=True, eq=False)
-class Parameter:
-    """One matrix or vector of a model under its path, such as `layer.0.head.2.query`."""
-
-    path: str
-    value: Matrix | Integers
-    shape: tuple[int, ...]
-
-
-def parameters(weights: TransformerWeights) -> Iterator[Parameter]:
-    """Every learnable matrix and vector, in the order in which they act."""
-    for index, embedding in enumerate(weights.embeddings):
-        yield _of_matrix(f"embedding.{index}", embedding)
-    for index, layer in enumerate(weights.layers):
-        yield from _of_layer(f"layer.{index}", layer)
-    for index, output in enumerate(weights.outputs):
-        yield from _of_affine(f"output.{index}", output)
-
-
-def _of_layer(path: str, layer: Layer) -> Iterator[Parameter]:
-    for index, head in enumerate(layer.heads):
-        yield _of_matrix(f"{path}.head.{index}.query", head.query)
-        yield _of_matrix(f"{path}.head.{index}.key", head.key)
-        yield _of_matrix(f"{path}.head.{index}.value", head.value)
-    yield _of_matrix(f"{path}.mix", layer.mix)
-    yield _of_vector(f"{path}.mix_bias", layer.mix_bias)
-    for index, affine in enumerate(layer.feed_forward):
-        yield from _of_affine(f"{path}.feed_forward.{index}", affine)
-
-
-def _of_affine(path: str, affine: Affine) -> Iterator[Parameter]:
-    yield _of_matrix(f"{path}.matrix", affine.matrix)
-    yield _of_vector(f"{path}.bias", affine.bias)
-
-
-def _of_matrix(path: str, value: Matrix) -> Parameter:
-    return Parameter(path, value, value.shape)
-
-
-def _of_vector(path: str, value: Integers) -> Parameter:
-    return Parameter(path, value, value.shape)
-
-
-def nonzero_values(parameter: Parameter) -> Integers:
-    """The entries of a matrix or vector that are not zero."""
-    value = parameter.value
-    return value.values if isinstance(value, Matrix) else value[value != 0]

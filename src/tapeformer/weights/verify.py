@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tapeformer.faults import Fault, TapeformerError, quoted
-from tapeformer.weights.matrices import Parameter, parameters
+from tapeformer.weights.parameters import Parameter, parameters
 from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
 
 LARGEST = 32767
@@ -56,6 +56,8 @@ def _shape_faults(weights: TransformerWeights) -> Iterator[Fault]:
         yield from _shape(f"embedding.{index}", part, (len(factor.values), d))
     for index, (factor, out) in enumerate(zip(weights.factors, weights.outputs, strict=False)):
         yield from _affine(f"output.{index}", out, (len(factor.values), d))
+        if out.names != factor.values:
+            yield Fault(f"output.{index} is not named as the values of {quoted(factor.name)}")
     for index, layer in enumerate(weights.layers):
         yield from _layer_faults(f"layer.{index}", layer, weights)
 
@@ -73,15 +75,18 @@ def _layer_faults(path: str, layer: Layer, weights: TransformerWeights) -> Itera
     yield from _shape(f"{path}.mix", layer.mix, (d, len(layer.heads) * weights.value_width))
     if layer.mix_bias.shape != (d,):
         yield _wrong(f"shape of {path}.mix_bias", (d,), layer.mix_bias.shape)
-    yield from _network_faults(f"{path}.feed_forward", layer.feed_forward, d)
+    yield from _network_faults(f"{path}.feed_forward", layer.feed_forward, weights.fields)
 
 
-def _network_faults(path: str, network: Sequence[Affine], d: int) -> Iterator[Fault]:
-    width = d
+def _network_faults(path: str, network: Sequence[Affine], fields: Sequence[str]) -> Iterator[Fault]:
+    width = d = len(fields)
     for index, affine in enumerate(network):
         height = d if index == len(network) - 1 else affine.matrix.shape[0]
         yield from _affine(f"{path}.{index}", affine, (height, width))
         width = height
+    for last in network[-1:]:
+        if last.names != tuple(fields):
+            yield Fault(f"the outputs of {path} are not named as the residual fields")
 
 
 def _affine(path: str, affine: Affine, shape: tuple[int, int]) -> Iterator[Fault]:

@@ -1,0 +1,174 @@
+"""What a head, a neuron or a residual field reads and writes, and why: from the weights and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
+
+
+MOST_LINES = 24
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One part of a model in words."""
+
+    title: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    why: str
+
+    def __str__(self) -> str:
+        lines = [self.title, *_shown("reads", self.reads), *_shown("writes", self.writes)]
+        return "\n".join([*lines, f"  because {self.why}"])
+
+
+def _shown(verb: str, entries: Sequence[str]) -> list[str]:
+    """One line for each entry, the first ones where there are many."""
+    lines = [f"  {verb:<7} {entry}" for entry in entries[:MOST_LINES]]
+    more = len(entries) - MOST_LINES
+    return [*lines, f"  {verb:<7} ... and {more} more"] if more > 0 else lines
+
+
+def explain_head(
+    weights: TransformerWeights, position: int, lengths: Mapping[str, int] | None = None
+) -> Explanation:
+    """A head by its number r, the positional coordinate that it uses; with lengths, in numbers."""
+    for number, layer in enumerate(weights.layers):
+        for place, head in enumerate(layer.heads):
+            if head.position == position:
+                title = f"head {position} ({head.name}), layer {number}"
+                reads, why = _head_reads(weights, head), _why(weights, head, lengths)
+                return Explanation(title, reads, _head_writes(weights, layer, place, head), why)
+    raise _unknown("head", str(position), f"0 to {len(weights.position_rules) - 1}")
+
+
+def _head_reads(weights: TransformerWeights, head: Head) -> tuple[str, ...]:
+    query = sorted({weights.fields[row] for row in head.query.rows})
+    copied = [weights.fields[row] for row in dict.fromkeys(head.value.rows.tolist())]
+    return (f"query from {', '.join(query) or 'nothing'}", *(f"value from {f}" for f in copied))
+
+
+def _head_writes(
+    weights: TransformerWeights, layer: Layer, place: int, head: Head
+) -> tuple[str, ...]:
+    """The fields that W brings this head's columns to, with what is copied there."""
+    start = place * weights.value_width
+    sources: dict[int, list[str]] = {}
+    for row, column in zip(head.value.rows.tolist(), head.value.columns.tolist(), strict=True):
+        sources.setdefault(column, []).append(weights.fields[row])
+    written = []
+    for row, column in zip(layer.mix.rows.tolist(), layer.mix.columns.tolist(), strict=True):
+        if column - start in sources and start <= column < start + weights.value_width:
+            written.append(
+                f"{weights.fields[row]}, a copy of {' + '.join(sources[column - start])}"
+            )
+    return tuple(written)
+
+
+def _why(weights: TransformerWeights, head: Head, lengths: Mapping[str, int] | None) -> str:
+    rule = weights.position_rules[head.position]
+    if lengths is None or rule not in lengths:
+        return f"the front of a queue of length rule {rule!r} is that many tokens before the next"
+    number = lengths[rule]
+    return (
+        f"a queue of length {number} (rule {rule!r}) was appended its front {number - 1} tokens "
+        "before the current one"
+    )
+
+
+def explain_neuron(weights: TransformerWeights, number: int) -> Explanation:
+    """A ReLU neuron, counted through all hidden layers of all feed-forward networks."""
+    left = number
+    for layer_number, layer in enumerate(weights.layers):
+        inputs: Sequence[str] = weights.fields
+        for depth, (affine, after) in enumerate(
+            zip(layer.feed_forward, layer.feed_forward[1:], strict=False)
+        ):
+            if 0 <= left < len(affine.names):
+                title = f"neuron {number}: {affine.names[left]} (layer {layer_number}, depth {depth + 1})"
+                return _neuron(title, left, affine, after, inputs)
+            left -= len(affine.names)
+            inputs = affine.names
+    raise _unknown("neuron", str(number), f"0 to {number - left - 1}")
+
+
+def _neuron(
+    title: str, row: int, affine: Affine, after: Affine, inputs: Sequence[str]
+) -> Explanation:
+    bias = int(affine.bias[row])
+    reads = _terms(*_row(affine.matrix, row), inputs)
+    writes = _terms(*_column(after.matrix, row), after.names)
+    name = affine.names[row]
+    if name.startswith("carry "):
+        why = f"a later layer needs {name.removeprefix('carry ')}"
+    else:
+        why = f"relu(sum {bias:+d}) is 1 exactly where {name} holds"
+    return Explanation(title, (*reads, f"bias {bias:+d}"), writes, why)
+
+
+def _row(part: Matrix, row: int) -> tuple[Integers, Integers]:
+    """Where the entries of a row are, and the entries."""
+    chosen = part.rows == row
+    return part.columns[chosen], part.values[chosen]
+
+
+def _column(part: Matrix, column: int) -> tuple[Integers, Integers]:
+    chosen = part.columns == column
+    return part.rows[chosen], part.values[chosen]
+
+
+def _terms(places: Integers, values: Integers, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        f"{value:+d} {names[place]}"
+        for place, value in zip(places.tolist(), values.tolist(), strict=True)
+    )
+
+
+def explain_field(weights: TransformerWeights, name: str) -> Explanation:
+    """A residual coordinate: what puts something there and what looks at it."""
+    if name not in weights.fields:
+        near = [field for field in weights.fields if name in field][:5] or weights.fields[:5]
+        raise _unknown("field", quoted(name), "a name such as " + ", ".join(map(quoted, near)))
+    place = weights.fields.index(name)
+    writers, readers = _written_by_token(weights, place), []
+    for layer in weights.layers:
+        for number, head in enumerate(layer.heads):
+            columns = layer.mix.columns[layer.mix.rows == place]
+            if (columns // max(weights.value_width, 1) == number).any():
+                writers.append(f"head {head.position} ({head.name})")
+            if any((part.rows == place).any() for part in (head.query, head.key, head.value)):
+                readers.append(f"head {head.position} ({head.name})")
+        for last in layer.feed_forward[-1:]:
+            writers += _terms(*_row(last.matrix, place), layer.feed_forward[-2].names)
+        for first in layer.feed_forward[:1]:
+            readers += _terms(*_column(first.matrix, place), first.names)
+    readers += _outputs(weights, place)
+    why = "what it reads from fills it; what it writes to looks at it"
+    title = f"field {quoted(name)}, coordinate {place}"
+    return Explanation(title, tuple(writers), tuple(readers), why)
+
+
+def _written_by_token(weights: TransformerWeights, place: int) -> list[str]:
+    return [
+        f"token {factor.name}={factor.values[row]}"
+        for factor, part in zip(weights.factors, weights.embeddings, strict=True)
+        for row in part.rows[np.asarray(part.columns == place)].tolist()
+    ]
+
+
+def _outputs(weights: TransformerWeights, place: int) -> list[str]:
+    return [
+        f"logit of {factor.name}={factor.values[row]}"
+        for factor, output in zip(weights.factors, weights.outputs, strict=True)
+        for row in output.matrix.rows[output.matrix.columns == place].tolist()
+    ]
+
+
+def _unknown(kind: str, got: str, expected: str) -> TapeformerError:
+    return TapeformerError(Fault(f"the model has no such {kind}", expected=expected, got=got))
