@@ -10,7 +10,6 @@ import numpy as np
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
 
-
 MOST_LINES = 24
 
 
