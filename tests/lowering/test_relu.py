@@ -95,9 +95,24 @@ def test_every_and_comes_after_its_operands_and_depth_is_the_circuit_s(circuit: 
             longest[place] = last + is_neuron(bit)
     needed = [longest[literal.bit] for literal in circuit.output_literals[0]]
     assert plan.depth == max(1, *needed)
-    for place, bit in enumerate(circuit.bits):
-        if is_neuron(bit) and not isinstance(bit, InputBit) and plan.ready[place] <= plan.depth:
+    for place in used(circuit):
+        bit = circuit.bits[place]
+        if is_neuron(bit) and not isinstance(bit, InputBit):
             assert all(plan.ready[literal.bit] < plan.ready[place] for literal in bit.literals)
+            assert plan.ready[place] <= plan.depth
+
+
+def used(circuit: Circuit) -> set[int]:
+    """The bits on which an output depends."""
+    reached: set[int] = set()
+    pending = [literal.bit for literal in circuit.output_literals[0]]
+    while pending:
+        place = pending.pop()
+        bit = circuit.bits[place]
+        if place not in reached and not isinstance(bit, InputBit):
+            pending += [literal.bit for literal in bit.literals]
+        reached.add(place)
+    return reached
 
 
 def test_a_value_is_carried_only_while_it_is_needed() -> None:

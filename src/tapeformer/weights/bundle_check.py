@@ -57,7 +57,11 @@ def load_bundle(directory: Path, *, allow_modified: bool = False) -> Bundle:
         machine=_text(contents[MACHINE], directory / MACHINE),
         modified=modified,
     )
-    _check_consistent(bundle, config)
+    try:
+        _check_consistent(bundle, config)
+    except TapeformerError as error:
+        first = error.faults[0]
+        _refuse(config.path, first.what, first.expected, first.got)
     return bundle
 
 
@@ -235,6 +239,10 @@ def _check_consistent(bundle: Bundle, config: Table) -> None:
     for name, expected in true.items():
         if said.get(name) != expected:
             _refuse(config.path, f"wrong {name}", expected, said.get(name))
+    names = [factor.name for factor in bundle.weights.factors]
+    for name in (bundle.prompt.receiver, bundle.prompt.parity):
+        if name not in names:
+            _refuse(config.path, "the prompt names a factor that a token lacks", names, name)
     prompt_tokens(bundle.prompt, bundle.weights.factors, tuple(bundle.prompt.symbols))
 
 

@@ -1,0 +1,131 @@
+"""Verifying, counting and explaining weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tapeformer.faults import TapeformerError
+from tapeformer.lowering.prompt import prompt_for
+from tapeformer.lowering.step2 import transformer
+from tapeformer.weights.count import count
+from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
+from tapeformer.weights.matrices import dense, matrix, same, stacked, transposed
+from tapeformer.weights.parameters import parameters, with_parameters, with_sign_flipped
+from tapeformer.weights.positions import offsets_for
+from tapeformer.weights.record import Matrix
+from tapeformer.weights.tokens import named, prompt_tokens
+from tapeformer.weights.verify import verify
+from tests.table_machines import table_machine
+
+MADE = table_machine(2, ["a", "b"])
+WEIGHTS = transformer(MADE.machine, "queue", 2)
+
+
+def test_all_faults_are_found_at_once() -> None:
+    old = WEIGHTS.layers[0].heads[0].value
+    odd = Matrix((3, 3), old.rows[::-1], old.columns, old.values * 0 + 10**6)
+    broken = replace(
+        with_parameters(
+            WEIGHTS, {"layer.0.head.0.value": odd, "layer.0.mix_bias": np.zeros(2, np.int32)}
+        ),
+        fields=(WEIGHTS.fields[1], *WEIGHTS.fields[1:]),
+    )
+    text = "\n".join(map(str, verify(broken)))
+    for part in (
+        "a residual field appears 2 times",
+        "wrong shape of layer.0.head.0.value",
+        "wrong shape of layer.0.mix_bias",
+        "wrong size of an entry of layer.0.head.0.value; expected at most 32767; got 1000000",
+        "wrong row of an entry of layer.0.head.0.value; expected 0 to 2",
+        "not sorted",
+        "not named as the residual fields",
+    ):
+        assert part in text
+
+
+def test_counts_are_those_of_the_matrices() -> None:
+    sizes = count(WEIGHTS)
+    assert sizes.parameters == sum(int(np.prod(p.shape)) for p in parameters(WEIGHTS))
+    assert sizes.parameter_bits == sizes.precision * sizes.parameters
+    assert (sizes.attention_heads, sizes.layers, sizes.ff_depth) == (2, 2, 2)
+    assert sizes.d_model == len(WEIGHTS.fields)
+    assert sizes.nonzero_parameters < sizes.parameters / 4
+
+
+def test_precision_counts_the_sign() -> None:
+    for value, bits in ((1, 2), (-1, 1 + 1), (-4, 3), (4, 4), (127, 8), (-128, 8)):
+        part = matrix(WEIGHTS.layers[0].mix.shape, {(0, 0): value})
+        edited = with_parameters(WEIGHTS, {"layer.0.mix": part})
+        assert count(edited).precision == max(bits, count(WEIGHTS).precision)
+
+
+def test_sparse_matrices_against_full_ones() -> None:
+    one, two = matrix((2, 3), {(0, 1): 5, (1, 0): -2, (1, 2): 0}), matrix((1, 3), {(0, 2): 1})
+    assert dense(one).tolist() == [[0, 5, 0], [-2, 0, 0]]
+    assert dense(stacked([one, two], 3)).tolist() == [[0, 5, 0], [-2, 0, 0], [0, 0, 1]]
+    assert dense(transposed(one)).tolist() == [[0, -2], [5, 0], [0, 0]]
+    assert stacked([], 3).shape == (0, 3)
+
+
+def test_a_flip_changes_one_entry_and_back() -> None:
+    path = "layer.1.feed_forward.0.bias"
+    flipped = with_sign_flipped(WEIGHTS, path, 1)
+    assert not same(flipped, WEIGHTS)
+    assert same(with_sign_flipped(flipped, path, 1), WEIGHTS)
+
+
+def test_offsets_need_a_length_for_every_rule() -> None:
+    with pytest.raises(TapeformerError, match="rule 'b'"):
+        offsets_for(WEIGHTS, {"a": 4, "b": 0})
+
+
+def test_prompts() -> None:
+    prompt = prompt_for(MADE.machine)
+    first, second = prompt_tokens(prompt, WEIGHTS.factors, "10")
+    assert named(WEIGHTS.factors, first) == {"q0": "1", "q1": "_", "state": "s0", "parity": "1"}
+    assert named(WEIGHTS.factors, second) == {"q0": "0", "q1": "_", "state": "s0", "parity": "0"}
+    with pytest.raises(TapeformerError, match="one of '0', '1'; got 'x', 'y'"):
+        prompt_tokens(prompt, WEIGHTS.factors, "0xyx")
+    with pytest.raises(TapeformerError, match="factor 'q0'"):
+        prompt_tokens(replace(prompt, start="?"), WEIGHTS.factors, "0")
+
+
+def test_heads_are_explained() -> None:
+    said = explain_head(WEIGHTS, 1, {"a": 4, "b": 6})
+    assert said.title == "head 1 (q1), layer 1"
+    assert said.reads[:2] == ("query from constant", "value from q1=0")
+    assert said.writes[0] == "fetched q1=0, a copy of q1=0"
+    assert "5 tokens before the current one" in said.why
+    assert "rule 'b'" in explain_head(WEIGHTS, 1).why
+    with pytest.raises(TapeformerError, match="no such head; expected 0 to 1; got 7"):
+        explain_head(WEIGHTS, 7)
+
+
+def test_neurons_are_explained() -> None:
+    said = [explain_neuron(WEIGHTS, number) for number in range(count(WEIGHTS).neurons)]
+    front = next(s for s in said if "q0/front=0 at parity 1" in s.title)
+    assert front.reads == (
+        "+1 parity=1",
+        "+1 fetched q0=0",
+        "+1 fetched parity of q0=0",
+        "bias -2",
+    )
+    assert front.writes[0] == "+1 row 0 0 s0"
+    carried = next(s for s in said if "carry state=s0" in s.title)
+    assert carried.why == "a later layer needs state=s0"
+    assert "row 0 0 s0" in str(front)
+    with pytest.raises(TapeformerError, match=f"expected 0 to {len(said) - 1}; got 100000"):
+        explain_neuron(WEIGHTS, 100_000)
+
+
+def test_fields_are_explained() -> None:
+    fetched = explain_field(WEIGHTS, "fetched q1=0")
+    assert fetched.reads == ("head 1 (q1)",)
+    assert fetched.writes[0] == "+1 q1/front=0 at parity 0"
+    assert explain_field(WEIGHTS, "constant").reads == ("token parity=0", "token parity=1")
+    assert explain_field(WEIGHTS, "next q0=1").writes == ("logit of q0=1",)
+    with pytest.raises(TapeformerError, match="such as 'q1=0'"):
+        explain_field(WEIGHTS, "q1")
