@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -163,3 +166,21 @@ def test_refusals_are_clear() -> None:
         engine.advance(1)
     with pytest.raises(TapeformerError, match="another alphabet"):
         engine.prompt([(9, 0, 0, 0, 0, 0)])
+
+
+def test_threads_are_left_as_they_were() -> None:
+    weights = transformer(FOUR.machine)
+    offsets, prompt = four(weights)
+    before = torch.get_num_threads()
+    tokens_of(sparse.Engine(weights, offsets), prompt, 3)
+    assert torch.get_num_threads() == before
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_torch_is_imported_by_engines_only() -> None:
+    code = (
+        "import sys, tapeformer.lowering.literal, tapeformer.lowering.normalise, "
+        "tapeformer.weights.bundle_check, tapeformer.weights.explain, tapeformer.engines; "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

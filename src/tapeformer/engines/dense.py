@@ -18,6 +18,7 @@ from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.stream import Stream
+from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
 from tapeformer.weights.matrices import stacked, transposed
@@ -53,12 +54,12 @@ class Engine(Stream):
         self.model = Transformer(weights, rule, dtype)
         self._decoder = Decoder(weights)
 
-    @torch.inference_mode()
+    @one_thread()
     def _absorb(self, rows: NDArray[np.int32]) -> None:
         for row in rows:
             self.model.absorb(row)
 
-    @torch.inference_mode()
+    @one_thread()
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         rows = np.zeros((tokens, len(last)), np.int32)
         for place in range(tokens):
@@ -123,7 +124,8 @@ class Transformer(nn.Module):
         stream = self.embed(token)
         for layer in self.decoders:
             stream = layer(stream)
-        return self.output @ normalised(stream, self.layer_norm) + self.output_bias
+        seen = normalised(stream, self.layer_norm)
+        return torch.addmv(self.output_bias, self.output, seen)
 
     def absorb(self, token: NDArray[np.int32]) -> None:
         """A token joins the context; nothing is asked of it, so the last layer only remembers."""
@@ -135,7 +137,7 @@ class Transformer(nn.Module):
 
     def embed(self, token: NDArray[np.int32]) -> Tensor:
         """The sum of the factors' embeddings."""
-        return self.embedding[torch.as_tensor(token + self.starts)].sum(dim=0)
+        return self.embedding.index_select(0, torch.as_tensor(token + self.starts)).sum(dim=0)
 
 
 class DecoderLayer(nn.Module):
@@ -166,7 +168,7 @@ class DecoderLayer(nn.Module):
         scores = self.rule.scores(query, self.keys.rows(), self.coordinates)
         attention = self.rule.attention(scores)[:, None, :]
         fetched = torch.bmm(attention, self.values.rows().transpose(0, 1))
-        stream = stream + self.mix @ fetched.flatten() + self.mix_bias
+        stream = stream + torch.addmv(self.mix_bias, self.mix, fetched.flatten())
         if not len(self.feed_forward):
             return stream
         added: Tensor = self.feed_forward(normalised(stream, self.layer_norm))
@@ -196,15 +198,22 @@ class _Recent:
         self.end += 1
 
 
+class Linear(nn.Module):
+    """x -> weight x + bias, for one position."""
+
+    def __init__(self, affine: Affine, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.weight = _parameter(full(affine.matrix), dtype)
+        self.bias = _parameter(affine.bias.astype(float), dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The affine map."""
+        return torch.addmv(self.bias, self.weight, x)
+
+
 def _network(affines: Sequence[Affine], dtype: torch.dtype) -> nn.Sequential:
     """A ReLU between two affine maps, none after the last."""
-    steps: list[nn.Module] = []
-    for affine in affines:
-        height, width = affine.matrix.shape
-        linear = nn.Linear(width, height, device="meta")
-        linear.weight = _parameter(full(affine.matrix), dtype)
-        linear.bias = _parameter(affine.bias.astype(float), dtype)
-        steps += [linear, nn.ReLU()]
+    steps = [step for affine in affines for step in (Linear(affine, dtype), nn.ReLU())]
     return nn.Sequential(*steps[:-1])
 
 

@@ -27,6 +27,7 @@ from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.products import Network, Product
 from tapeformer.engines.stream import Stream
+from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.positions import encoding
@@ -64,7 +65,7 @@ class Engine(Stream):
         biases = np.concatenate([out.bias for out in weights.outputs])
         self._output = Product(stacked([out.matrix for out in weights.outputs], d), biases, dtype)
 
-    @torch.inference_mode()
+    @one_thread()
     def _absorb(self, rows: NDArray[np.int32]) -> None:
         for row in torch.as_tensor(rows):
             stream = self._embed(row)
@@ -73,7 +74,7 @@ class Engine(Stream):
             for layer in self._layers[-1:]:
                 layer.remember(normalised(stream, self.weights.layer_norm))
 
-    @torch.inference_mode()
+    @one_thread()
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         rows = torch.zeros((tokens, len(last)), dtype=torch.int64)
         token, done = torch.as_tensor(last), 0
