@@ -164,6 +164,9 @@ def test_refusals_are_clear() -> None:
     engine = sparse.Engine(weights, offsets)
     with pytest.raises(TapeformerError, match="expected a prompt first"):
         engine.advance(1)
+    with pytest.raises(TapeformerError, match="one of leftmost, rightmost; got 'averaging'"):
+        sparse.Engine(weights, offsets, attending="averaging")  # type: ignore[arg-type]
+    engine.prompt([])
     with pytest.raises(TapeformerError, match="another alphabet"):
         engine.prompt([(9, 0, 0, 0, 0, 0)])
 

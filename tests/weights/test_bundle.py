@@ -223,6 +223,9 @@ def test_hostile_layer_counts_do_not_take_memory(saved: Path) -> None:
         {"output.0.bias.values": {"dtype": "I8", "shape": [-4], "data_offsets": [0, -4]}},
         {"output.0.bias.values": {"dtype": "I8", "shape": [], "data_offsets": [0, 1]}},
         {"output.0.bias.values": 4},
+        {"x": {"dtype": ["I8"], "shape": [4], "data_offsets": [0, 4]}},
+        {str(n): {"dtype": "I8", "shape": [4], "data_offsets": [0, 4]} for n in range(1000)},
+        {},
         [],
     ],
 )

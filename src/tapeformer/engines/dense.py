@@ -7,7 +7,7 @@ window are kept, so only the newest position is computed for a new token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
-from tapeformer.engines.stream import Stream
+from tapeformer.engines.stream import Stream, check_choice
 from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
@@ -48,6 +48,8 @@ class Engine(Stream):
         position: Position = "key",
         memory: int | None = None,
     ) -> None:
+        check_choice("way of attending", attending, get_args(Attending))
+        check_choice("place of the positional term", position, get_args(Position))
         super().__init__(weights, offsets, window, _costs(weights, dtype, memory))
         rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(dtype)
         rule = _Rule(rows, attending, temperature, position)

@@ -1,14 +1,14 @@
 """The sparse engine: zeros are skipped and only the attended tokens are read, O(1) per token.
 
 The paper's geometric-offset attention (its Theorem 1): a head whose scores depend on the distance
-alone reads one row of a ring buffer. A head that is not so (in weights edited by hand) is scored
-over the whole window, as the dense engine does.
+alone reads one row of a ring buffer. A head of which the weights alone do not tell this (edited by
+hand, or behind a layer normalisation) is scored over the whole window, as in the dense engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -26,13 +26,15 @@ from tapeformer.engines.logits import Decoder, smallest_margin
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.products import Network, Product
-from tapeformer.engines.stream import Stream
+from tapeformer.engines.stream import Stream, check_choice
 from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import Head, Layer, TransformerWeights
 from tapeformer.weights.verify import checked
+
+Attending: TypeAlias = Literal["leftmost", "rightmost"]
 
 CHUNK = 128
 """Tokens whose margins are looked at together."""
@@ -48,9 +50,10 @@ class Engine(Stream):
         window: int | None = None,
         *,
         dtype: torch.dtype = torch.float32,
-        attending: Literal["leftmost", "rightmost"] = "leftmost",
+        attending: Attending = "leftmost",
         memory: int | None = None,
     ) -> None:
+        check_choice("way of attending in the sparse engine", attending, get_args(Attending))
         kept = torch.int8 if value_bound(checked(weights)) <= 127 else dtype
         super().__init__(weights, offsets, window, _costs(weights, kept, memory))
         positions = encoding(weights, offsets, self.window)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.memory import Costs, check_memory
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import Token, TransformerWeights
 from tapeformer.weights.verify import checked
@@ -64,7 +64,7 @@ class Stream(ABC):
 
     def _rows(self, tokens: Sequence[Token] | NDArray[np.integer]) -> NDArray[np.int32]:
         sizes = np.array([len(factor.values) for factor in self.weights.factors])
-        rows = np.asarray(tokens, dtype=np.int32).reshape(len(tokens), -1)
+        rows = np.asarray(tokens, dtype=np.int32).reshape(len(tokens), -1 if len(tokens) else 0)
         if len(rows) and (rows.shape[1] != len(sizes) or (rows < 0).any() or (rows >= sizes).any()):
             expected = f"{len(sizes)} value numbers, each below the size of its factor's domain"
             raise TapeformerError(
@@ -79,6 +79,14 @@ class Stream(ABC):
     @abstractmethod
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         """Generates tokens after `last`, the only one in the context not yet absorbed."""
+
+
+def check_choice(what: str, choice: str, known: Sequence[str]) -> None:
+    """Refuses an option that an engine does not have."""
+    if choice not in known:
+        raise TapeformerError(
+            Fault(f"unknown {what}", expected="one of " + ", ".join(known), got=quoted(choice))
+        )
 
 
 def _check_positions(stream: Stream) -> None:

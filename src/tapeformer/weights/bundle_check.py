@@ -29,7 +29,7 @@ from tapeformer.weights.tensors import with_stored
 from tapeformer.weights.tokens import Prompt, prompt_tokens
 from tapeformer.weights.verify import verify
 
-MOST_BYTES = {PARAMETERS: 1 << 30, CONFIG: 128 << 20, MACHINE: 16 << 20}
+MOST_BYTES = {PARAMETERS: 256 << 20, CONFIG: 128 << 20, MACHINE: 16 << 20}
 MOST = 1 << 31
 """No width, length or count in a sound bundle is larger."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from tapeformer.weights.record import Integers, Matrix, TransformerWeights
 DTYPES = {"I8": "<i1", "I16": "<i2", "I32": "<i4", "U16": "<u2"}
 MOST_HEADER = 64 << 20
 
-Tensors = dict[str, NDArray[np.int64]]
+Tensors: TypeAlias = dict[str, Integers]
 
 
 def parameter_bytes(weights: TransformerWeights) -> bytes:
@@ -63,33 +63,27 @@ def with_stored(skeleton: TransformerWeights, content: bytes, path: Path) -> Tra
     for name in sorted({name.rpartition(".")[0] for name in tensors}):
         if name not in known:
             _refuse(path, "a tensor that the model does not have", got=quoted(name))
-        value = known[name].value
-        is_matrix = isinstance(value, Matrix)
-        parts = [tensors.pop(f"{name}.{part}", None) for part in _parts(is_matrix)]
-        sizes = {-1 if part is None else part.size for part in parts}
-        if len(sizes) != 1 or -1 in sizes:
-            expected = " and ".join(_parts(is_matrix)) + ", equally long"
-            _refuse(path, f"parameter {quoted(name)} is not complete", expected=expected)
-        whole = [part for part in parts if part is not None]
-        found[name] = (
-            _matrix(known[name], whole) if is_matrix else _vector(known[name], whole, path)
-        )
+        found[name] = _restored(known[name], tensors, path)
     if tensors:
         _refuse(path, "a tensor that the model does not have", got=quoted(min(tensors)))
     return with_parameters(skeleton, found)
 
 
-def _parts(is_matrix: bool) -> tuple[str, ...]:
-    return ("rows", "columns", "values") if is_matrix else ("places", "values")
+def _restored(parameter: Parameter, tensors: Tensors, path: Path) -> Matrix | Integers:
+    """A parameter from its vectors, which are taken out of `tensors`."""
+    is_matrix = isinstance(parameter.value, Matrix)
+    names = ("rows", "columns", "values") if is_matrix else ("places", "values")
+    parts = [tensors.pop(f"{parameter.path}.{name}", None) for name in names]
+    whole = [part for part in parts if part is not None]
+    if len(whole) < len(parts) or len({part.size for part in whole}) > 1:
+        expected = ", ".join(names) + ", all equally long"
+        _refuse(path, f"parameter {quoted(parameter.path)} is not complete", expected=expected)
+    if not is_matrix:
+        return _vector(parameter, whole[0], whole[1], path)
+    return Matrix((parameter.shape[0], parameter.shape[1]), whole[0], whole[1], whole[2])
 
 
-def _matrix(parameter: Parameter, parts: list[NDArray[np.int64]]) -> Matrix:
-    rows, columns, values = (part.astype(np.int32) for part in parts)
-    return Matrix((parameter.shape[0], parameter.shape[1]), rows, columns, values)
-
-
-def _vector(parameter: Parameter, parts: list[NDArray[np.int64]], path: Path) -> Integers:
-    places, values = parts
+def _vector(parameter: Parameter, places: Integers, values: Integers, path: Path) -> Integers:
     size = parameter.shape[0]
     if ((places < 0) | (places >= size)).any() or (np.diff(places) <= 0).any():
         expected = f"increasing places from 0 to {size - 1}"
@@ -100,54 +94,65 @@ def _vector(parameter: Parameter, parts: list[NDArray[np.int64]], path: Path) ->
 
 
 def _tensors(content: bytes, path: Path) -> Tensors:
-    """The vectors of a safetensors file, every one checked to lie inside it."""
-    if len(content) < 8:
-        _refuse(path, "the file is truncated", expected="8 bytes or more", got=str(len(content)))
+    """The vectors of a safetensors file, after all of them were seen to lie side by side in it."""
+    header, body = _header(content, path)
+    spans = {name: _span(name, entry, len(body), path) for name, entry in header.items()}
+    end = 0
+    for start, following, _ in sorted(spans.values()):
+        if start != end:
+            _refuse(path, "the tensors do not fill the file", expected="no gap and no overlap")
+        end = following
+    if end != len(body):
+        _refuse(path, "the tensors do not fill the file", f"{len(body)} bytes", str(end))
+    return {
+        name: np.frombuffer(body[start:end], DTYPES[kind]).astype(np.int32)
+        for name, (start, end, kind) in spans.items()
+    }
+
+
+def _header(content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
+    """The table of tensors, and the bytes after it."""
     length = int.from_bytes(content[:8], "little")
-    if length > min(MOST_HEADER, len(content) - 8):
-        expected = f"a header of at most {min(MOST_HEADER, len(content) - 8)} bytes"
-        _refuse(path, "the file is truncated or damaged", expected=expected, got=str(length))
+    most = max(0, min(MOST_HEADER, len(content) - 8))
+    if len(content) < 8 or length > most:
+        expected = f"a header of at most {most} bytes"
+        _refuse(path, "the file is truncated or damaged", expected, str(length))
     try:
         header = json.loads(content[8 : 8 + length])
     except (ValueError, RecursionError) as error:
-        _refuse(path, "the header is not JSON", got=str(error))
+        _refuse(path, "the header is not JSON", "a table of tensors", quoted(str(error)))
     if not isinstance(header, dict):
         _refuse(path, "the header is not a table", got=type(header).__name__)
-    body = content[8 + length :]
-    tensors, ends = {}, [0]
-    for name, entry in header.items():
-        start, end = _span(name, entry, len(body), path)
-        tensors[name] = np.frombuffer(body[start:end], DTYPES[entry["dtype"]]).astype(np.int64)
-        ends += [start, end]
-    if sum(ends[2::2]) - sum(ends[1::2]) != len(body):
-        _refuse(path, "the tensors do not fill the file", expected="no gap and no overlap")
-    return tensors
+    header.pop("__metadata__", None)
+    return header, content[8 + length :]
 
 
-def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int]:
-    """Where a vector lies in the file's body."""
+def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, str]:
+    """Where a vector lies in the file's body, and its type."""
     what = f"tensor {quoted(name)} has no sound header"
-    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
-        _refuse(path, what, expected="an integer type: " + ", ".join(DTYPES))
-    shape, span = entry.get("shape"), entry.get("data_offsets")
-    if not (_integers(shape, 1) and _integers(span, 2)):
+    table = entry if isinstance(entry, dict) else {}
+    kind = table.get("dtype")
+    if not isinstance(kind, str) or kind not in DTYPES:
+        _refuse(path, what, "an integer type: " + ", ".join(DTYPES), quoted(str(kind)))
+    shape, span = _integers(table.get("shape"), 1), _integers(table.get("data_offsets"), 2)
+    if not shape or not span:
         _refuse(path, what, expected="one dimension and two offsets")
-    assert isinstance(shape, list)
-    assert isinstance(span, list)
-    start, end = span
-    width = np.dtype(DTYPES[entry["dtype"]]).itemsize
-    if not (0 <= start <= end <= size and end - start == shape[0] * width):
-        expected = f"{shape[0]} entries of {width} bytes inside {size} bytes"
-        _refuse(path, what, expected=expected, got=f"bytes {start} to {end}")
-    return start, end
+    (count,), (start, end) = shape, span
+    width = np.dtype(DTYPES[kind]).itemsize
+    if not (start <= end <= size and end - start == count * width):
+        expected = f"{count} entries of {width} bytes inside {size} bytes"
+        _refuse(path, what, expected, f"bytes {start} to {end}")
+    return start, end, kind
 
 
-def _integers(value: object, count: int) -> bool:
-    return (
+def _integers(value: object, count: int) -> list[int]:
+    """A list of that many sizes; an empty one where it is anything else."""
+    sound = (
         isinstance(value, list)
         and len(value) == count
         and all(type(item) is int and 0 <= item < 1 << 62 for item in value)
     )
+    return list(value) if sound and isinstance(value, list) else []
 
 
 def _refuse(path: Path, what: str, expected: str = "", got: str = "") -> NoReturn:
