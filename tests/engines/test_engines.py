@@ -26,7 +26,7 @@ FOUR = table_machine(1, ["a", "b", "c", "b"])
 LENGTHS = {"a": 4, "b": 8, "c": 2}
 WORD = "01101"
 EXPECTED = FOUR.run(LENGTHS, WORD, 60)
-DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 ENGINES = (dense.Engine, sparse.Engine)
 
 

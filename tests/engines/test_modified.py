@@ -6,9 +6,11 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from tapeformer.engines import dense, sparse
 from tapeformer.engines.fixed import attended
+from tapeformer.faults import TapeformerError
 from tapeformer.lowering.heads import HeadMode
 from tapeformer.lowering.literal import flat_token, literal_transformer
 from tapeformer.lowering.step2 import transformer
@@ -108,3 +110,16 @@ def test_attended_distance_against_its_definition() -> None:
         for visible in range(1, 10):
             best = np.flatnonzero(scores[:visible] == scores[:visible].max())
             assert (far[visible - 1], near[visible - 1]) == (best[-1], best[0])
+
+
+def test_a_type_that_would_round_a_parameter_is_refused() -> None:
+    weights = transformer(MADE.machine, "offset")
+    bias = weights.layers[0].feed_forward[0].bias.copy()
+    bias[0] = -301
+    edited = with_parameters(weights, {"layer.0.feed_forward.0.bias": bias})
+    for engine in (dense.Engine, sparse.Engine):
+        with pytest.raises(TapeformerError, match="expected integers up to 256; got 301"):
+            engine(edited, offsets_for(edited, LENGTHS), dtype=torch.bfloat16)
+        with pytest.raises(TapeformerError, match="unknown type of numbers"):
+            engine(edited, offsets_for(edited, LENGTHS), dtype=torch.int8)
+        engine(edited, offsets_for(edited, LENGTHS), dtype=torch.float16)

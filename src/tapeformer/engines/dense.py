@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from tapeformer.engines.exact import check_exact
 from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
@@ -51,6 +52,7 @@ class Engine(Stream):
         check_choice("way of attending", attending, get_args(Attending))
         check_choice("place of the positional term", position, get_args(Position))
         super().__init__(weights, offsets, window, _costs(weights, dtype, memory))
+        check_exact(weights, dtype)
         rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(dtype)
         rule = _Rule(rows, attending, temperature, position)
         self.model = Transformer(weights, rule, dtype)
@@ -81,11 +83,11 @@ class _Rule:
         self.attending, self.temperature, self.position = attending, temperature, position
 
     def scores(self, query: Tensor, keys: Tensor, coordinates: Tensor) -> Tensor:
-        """Heads x positions, from queries (heads x width) and keys (positions x heads x width)."""
-        rows = self.backwards[-len(keys) :]
+        """Heads x positions, from queries (heads x width) and keys (heads x positions x width)."""
+        rows = self.backwards[-keys.shape[1] :]
         if self.position == "key":
-            return _products(keys + rows[:, None, :], query)
-        return _products(keys, query) + rows[:, coordinates].T
+            return torch.bmm(keys + rows, query[:, :, None]).squeeze(2)
+        return torch.bmm(keys, query[:, :, None]).squeeze(2) + rows[:, coordinates].T
 
     def attention(self, scores: Tensor) -> Tensor:
         """What each head gives to each position."""
@@ -98,11 +100,6 @@ class _Rule:
             highest = highest.flip(1)
         first = nn.functional.one_hot(highest.int().argmax(dim=1), scores.shape[1])
         return (first.flip(1) if self.attending == "rightmost" else first).to(scores.dtype)
-
-
-def _products(keys: Tensor, query: Tensor) -> Tensor:
-    """The inner product of each position's key with the query, head by head."""
-    return torch.bmm(keys.transpose(0, 1), query[:, :, None]).squeeze(2)
 
 
 class Transformer(nn.Module):
@@ -169,7 +166,7 @@ class DecoderLayer(nn.Module):
         query = (self.query @ seen).view(self.keys.shape)
         scores = self.rule.scores(query, self.keys.rows(), self.coordinates)
         attention = self.rule.attention(scores)[:, None, :]
-        fetched = torch.bmm(attention, self.values.rows().transpose(0, 1))
+        fetched = torch.bmm(attention, self.values.rows())
         stream = stream + torch.addmv(self.mix_bias, self.mix, fetched.flatten())
         if not len(self.feed_forward):
             return stream
@@ -183,20 +180,22 @@ class DecoderLayer(nn.Module):
 
 
 class _Recent:
-    """The newest rows, oldest first and in one piece: a buffer of twice the window."""
+    """The newest rows of each head, oldest first and in one piece: twice the window is held."""
 
     def __init__(self, window: int, shape: tuple[int, int], dtype: torch.dtype) -> None:
         self.window, self.shape, self.end = window, shape, 0
-        self.buffer = torch.zeros((2 * window, *shape), dtype=dtype)
+        self.buffer = torch.zeros((shape[0], 2 * window, shape[1]), dtype=dtype)
 
     def rows(self) -> Tensor:
-        return self.buffer[max(self.end - self.window, 0) : self.end]
+        """Heads x positions x width."""
+        return self.buffer[:, max(self.end - self.window, 0) : self.end]
 
     def append(self, row: Tensor) -> None:
-        if self.end == len(self.buffer):
-            self.buffer[: self.window] = self.buffer[self.window :].clone()
+        """Adds the newest position; the oldest falls out."""
+        if self.end == 2 * self.window:
+            self.buffer[:, : self.window] = self.buffer[:, self.window :].clone()
             self.end = self.window
-        self.buffer[self.end] = row.view(self.shape)
+        self.buffer[:, self.end] = row.view(self.shape)
         self.end += 1
 
 

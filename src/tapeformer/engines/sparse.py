@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tapeformer.engines.exact import check_exact
 from tapeformer.engines.fixed import (
     Constants,
     attended,
@@ -56,6 +57,7 @@ class Engine(Stream):
         check_choice("way of attending in the sparse engine", attending, get_args(Attending))
         kept = torch.int8 if value_bound(checked(weights)) <= 127 else dtype
         super().__init__(weights, offsets, window, _costs(weights, kept, memory))
+        check_exact(weights, dtype)
         positions = encoding(weights, offsets, self.window)
         self._rightmost = attending == "rightmost"
         self._decoder = Decoder(weights)
