@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal
 
-SWEEPS = 3
+SWEEPS = 6
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class _Placement:
         self.depth = max([1, *(self.ready[bit] for bit in needed)])
         self.live = self._live()
         self.users = self._users()
+        self.uses = self._uses()
 
     def earliest(self, bit: int) -> int:
         """One layer after the last operand for a neuron, together with it for a linear bit."""
@@ -78,20 +79,41 @@ class _Placement:
                 users[part].append(bit)
         return users
 
+    def _uses(self) -> list[list[int]]:
+        """For each bit and each layer, how many read the bit there; outputs read after the last."""
+        uses = [[0] * (self.depth + 2) for _ in self.parts]
+        for bit in self.live:
+            for part in self.parts[bit]:
+                uses[part][self._reading_layer(bit)] += 1
+        for bit in self.needed:
+            uses[bit][self.depth + 1] += 1
+        return uses
+
+    def _reading_layer(self, bit: int) -> int:
+        """A neuron reads where it is; a linear bit is read, with its parts, one layer later."""
+        return self.ready[bit] if self.neuron[bit] else self.ready[bit] + 1
+
+    def _move(self, bit: int, layer: int) -> None:
+        if layer == self.ready[bit]:
+            return
+        before = self._reading_layer(bit)
+        self.ready[bit] = layer
+        for part in self.parts[bit]:
+            self.uses[part][before] -= 1
+            self.uses[part][self._reading_layer(bit)] += 1
+
     def improve(self) -> bool:
         """One pass from the outputs back; tells whether anything moved."""
         before = list(self.ready)
         latest = [self.depth] * len(self.parts)
         for bit in reversed(self.live):
+            if self.parts[bit]:
+                latest[bit] = self._deadline(bit, latest)
             if self.neuron[bit]:
-                latest[bit] = self._deadline(bit, latest)
-                self.ready[bit] = self._cheapest(bit, latest[bit])
-            elif self.parts[bit]:
-                latest[bit] = self._deadline(bit, latest)
-                self.ready[bit] = self.earliest(bit)
+                self._move(bit, self._cheapest(bit, latest[bit]))
         for bit in self.live:
             if not self.neuron[bit]:
-                self.ready[bit] = self.earliest(bit)
+                self._move(bit, self.earliest(bit))
         return before != self.ready
 
     def _deadline(self, bit: int, latest: Sequence[int]) -> int:
@@ -102,7 +124,10 @@ class _Placement:
         return min(limits, default=self.depth)
 
     def _cheapest(self, bit: int, deadline: int) -> int:
-        """The layer between the operands and the deadline at which fewest values are carried."""
+        """The layer between the operands and the deadline at which fewest values are carried.
+
+        Of equally good ones the last, which leaves the operands room to follow.
+        """
         parts = self.parts[bit]
         first = max(self.ready[part] for part in parts) + 1
         if first >= deadline:
@@ -110,16 +135,13 @@ class _Placement:
         others = [self._last_use(part, bit) for part in parts]
         return min(
             range(first, deadline + 1),
-            key=lambda layer: (sum(max(layer - last, 0) for last in others) - layer, layer),
+            key=lambda layer: (sum(max(layer - last, 0) for last in others) - layer, -layer),
         )
 
     def _last_use(self, bit: int, without: int) -> int:
-        """The last layer that needs the bit, leaving one user aside."""
-        uses = [
-            self.ready[user] if self.neuron[user] else self.ready[user] + 1
-            for user in self.users[bit]
-            if user != without
-        ]
-        if bit in self.needed:
-            uses.append(self.depth + 1)
-        return max(uses, default=self.ready[bit] + 1)
+        """The last layer that reads the bit, leaving one user aside."""
+        uses, own = self.uses[bit], self._reading_layer(without)
+        for layer in range(self.depth + 1, self.ready[bit], -1):
+            if uses[layer] > (layer == own):
+                return layer
+        return self.ready[bit] + 1
