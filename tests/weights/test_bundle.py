@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from tapeformer.faults import TapeformerError
+from tapeformer.layout import Layout
 from tapeformer.lowering.normalise import with_layer_norm
 from tapeformer.lowering.prompt import prompt_for
 from tapeformer.lowering.step2 import transformer
@@ -21,7 +22,6 @@ from tapeformer.weights.bundle import (
     MACHINE,
     PARAMETERS,
     Bundle,
-    BundleLayout,
     bundle_files,
     canonical,
     digest,
@@ -35,7 +35,7 @@ from tests.table_machines import table_machine
 
 MADE = table_machine(2, ["a", "b"])
 WEIGHTS = transformer(MADE.machine, "queue", 2)
-LAYOUT = BundleLayout("post", levels=1, base=2, capacity=5, lengths={"a": 4, "b": 6})
+LAYOUT = Layout("post", levels=1, base=2, capacity=5, lengths={"a": 4, "b": 6})
 BUNDLE = Bundle("parity", WEIGHTS, LAYOUT, prompt_for(MADE.machine), {"rings": [1]}, "name: é\n")
 
 
@@ -87,7 +87,7 @@ def test_other_kinds_of_models_are_loaded_too(tmp_path: Path) -> None:
 
 
 def test_equal_weights_give_equal_bytes_and_layouts_do_not_matter() -> None:
-    other = BundleLayout("post", levels=1, base=9, capacity=500, lengths={"a": 400, "b": 60})
+    other = Layout("post", levels=1, base=9, capacity=500, lengths={"a": 400, "b": 60})
     longer = Bundle("parity", transformer(MADE.machine, "queue", 2), other, BUNDLE.prompt, {}, "")
     assert bundle_files(longer)[PARAMETERS] == bundle_files(BUNDLE)[PARAMETERS]
     assert bundle_files(longer)[CONFIG] != bundle_files(BUNDLE)[CONFIG]

@@ -9,21 +9,24 @@ from typing import Annotated
 
 import typer
 
-from tapeformer.cli import convert, machines, show, simulate
+from tapeformer.cli import compile, convert, info, machines, run, show, simulate, verify
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
 from tapeformer.simulator.result import Outcome
 
 app = typer.Typer(
     name="tapeformer",
-    help="Turing machines in, exact Transformers out: read, check, show, convert and run machines.",
+    help="Turing machines in, exact Transformers out: read, check, show, convert, compile and run machines.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (machines.machines, show.show, convert.convert, simulate.simulate):
+for command in (
+    *(machines.machines, show.show, convert.convert, simulate.simulate),
+    *(compile.compile, run.run, verify.verify, info.info),
+):
     app.command()(command)
 
 
@@ -41,7 +44,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Turing machines in, exact Transformers out: read, check, show, convert and run machines."""
+    """Turing machines in, exact Transformers out: read, check, show, convert, compile and run machines."""
 
 
 def _die_with_a_closed_pipe() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -66,28 +67,52 @@ Symbols = Annotated[
 ]
 
 
-def takes_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the MACHINE argument and all options on how to read it.
+def provides(**makers: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replaces parameters of a command by the arguments and options of what makes them.
 
-    The command itself only takes the machine that was read, as its first parameter.
+    So an option is defined once, and a command is given, say, a machine instead of eight options.
     """
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    reading = list(inspect.signature(_read_machine, eval_str=True).parameters.values())
 
-    @functools.wraps(command)
-    def wrapper(**given: Any) -> None:
-        command(_read_machine(**{p.name: given.pop(p.name) for p in reading}), **given)
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(command, eval_str=True)
+        parts = {name: _parameters(maker) for name, maker in makers.items()}
 
-    parameters = [
-        p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (reading[0], *own, *reading[1:])
-    ]
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-    return wrapper
+        @functools.wraps(command)
+        def wrapper(**given: Any) -> Any:
+            made = {
+                name: makers[name](**{p.name: given.pop(p.name) for p in part})
+                for name, part in parts.items()
+            }
+            return command(**made, **given)
+
+        own = [p for p in signature.parameters.values() if p.name not in makers]
+        added = [p for part in parts.values() for p in part]
+        _sign(wrapper, sorted([*added, *own], key=lambda p: p.default is not p.empty))
+        return wrapper
+
+    return decorate
 
 
-def _read_machine(
-    machine: Machine,
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(function, eval_str=True).parameters.values())
+
+
+def _sign(wrapper: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
+    """Gives a function the parameters that the command line is made from."""
+    named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    wrapper.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in named}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a machine's file is to be read."""
+
+    format_name: str | None
+    conventions: Conventions
+
+
+def reading(
     format_name: Format = None,
     accept_on: AcceptOnOption = None,
     wildcard_blank: WildcardBlank = None,
@@ -95,7 +120,8 @@ def _read_machine(
     accepting: Accepting = None,
     rejecting: Rejecting = None,
     symbols: Symbols = "",
-) -> TuringMachine:
+) -> Reading:
+    """From the options on reading."""
     asked = Conventions(
         accept_on=accept_on,
         wildcard_matches_blank=wildcard_blank,
@@ -104,4 +130,14 @@ def _read_machine(
         rejecting=tuple(rejecting) if rejecting else None,
         symbols=tuple(symbols.split()),
     )
-    return find_machine(machine, format_name, asked)
+    return Reading(format_name, asked)
+
+
+@provides(asked=reading)
+def read_machine(machine: Machine, asked: Reading) -> TuringMachine:
+    """The machine that MACHINE names."""
+    return find_machine(machine, asked.format_name, asked.conventions)
+
+
+takes_machine = provides(machine=read_machine)
+"""For commands whose parameter `machine` is a Turing machine."""

@@ -110,17 +110,10 @@ def result_record(machine: TuringMachine, result: Result, seconds: float) -> dic
 def _print_result(
     machine: TuringMachine, result: Result, seconds: float, interrupted: bool
 ) -> None:
-    from tapeformer.drawing.tapes import counted, tape_lines
+    from tapeformer.drawing.tapes import counted, outcome_word, tape_lines
 
-    words = {
-        Outcome.ACCEPT: "accepted",
-        Outcome.REJECT: "rejected",
-        Outcome.HALT: "halted",
-        Outcome.LIMIT: "interrupted" if interrupted else "stopped at the step limit",
-        Outcome.OUT_OF_SPACE: "stopped at the limit of cells",
-    }
     print(
-        f"{machine.name}: {words[result.outcome]} in state {result.state} after "
+        f"{machine.name}: {outcome_word(result.outcome, interrupted)} in state {result.state} after "
         f"{counted(result.steps, 'step')} on {counted(result.space, 'cell')} ({seconds:.2f} s)"
     )
     print("\n".join(tape_lines(machine, result.tapes)))

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from tapeformer.constructions import paper, post
 from tapeformer.constructions.decoded import Decoded
 from tapeformer.constructions.options import refuse
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.queues.record import QueueMachine
 from tapeformer.queues.run import Token
 
 __all__ = ["CONSTRUCTIONS", "Construction", "Decoded", "check_word", "construction"]

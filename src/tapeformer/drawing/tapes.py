@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tapeformer.drawing.symbols import visible
 from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.result import Configuration, Tape
+from tapeformer.simulator.result import Configuration, Outcome, Tape
 
 WIDTH = 100
 
@@ -50,6 +50,20 @@ def _framed(cells: Sequence[str], head: int, start: int, end: int) -> Iterator[s
 def counted(number: int, unit: str) -> str:
     """A number of things in words: `1 step`, `2 steps`."""
     return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+_ENDINGS = {
+    Outcome.ACCEPT: "accepted",
+    Outcome.REJECT: "rejected",
+    Outcome.HALT: "halted",
+    Outcome.LIMIT: "stopped at the limit",
+    Outcome.OUT_OF_SPACE: "out of space",
+}
+
+
+def outcome_word(outcome: Outcome, interrupted: bool = False) -> str:
+    """How a run ended, in words."""
+    return "interrupted" if interrupted else _ENDINGS[outcome]
 
 
 def configuration_text(machine: TuringMachine, configuration: Configuration) -> str:

@@ -59,19 +59,3 @@ class QueueMachine:
     stepped: str = "stepped"
     state: str = "state"
     reading: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The numbers that depend on n: levels, base, and the length that each rule gives."""
-
-    construction: str
-    levels: int
-    base: int
-    lengths: Mapping[str, int]
-    capacity: int
-
-    @property
-    def window(self) -> int:
-        """Tokens that must be kept: the longest queue."""
-        return max(self.lengths.values())

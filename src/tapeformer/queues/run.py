@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from tapeformer.circuit.evaluate import Step, compiled
 from tapeformer.faults import Fault, TapeformerError, quoted
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.layout import Layout
+from tapeformer.queues.record import QueueMachine
 
 Token = tuple[str, ...]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeformer.circuit.show import size
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.layout import Layout
+from tapeformer.queues.record import QueueMachine
 from tapeformer.queues.run import Token, factor_names
 
 

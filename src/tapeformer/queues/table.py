@@ -26,7 +26,8 @@ from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
 from tapeformer.faults import Fault, Place, TapeformerError, quoted
-from tapeformer.queues.record import Layout, Queue, QueueMachine, Register
+from tapeformer.layout import Layout
+from tapeformer.queues.record import Queue, QueueMachine, Register
 from tapeformer.queues.verify import verify, verify_layout
 
 NAME = "table"

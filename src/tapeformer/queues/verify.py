@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from tapeformer.circuit.record import Port
 from tapeformer.circuit.verify import verify as verify_circuit
 from tapeformer.faults import Fault, quoted
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.layout import Layout
+from tapeformer.queues.record import QueueMachine
 
 VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
 

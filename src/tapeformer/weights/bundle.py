@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tapeformer import __version__
 from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.layout import Layout
 from tapeformer.weights.positions import offsets_for, window_for
 from tapeformer.weights.record import Layer, TransformerWeights
 from tapeformer.weights.tensors import parameter_bytes
@@ -25,17 +26,6 @@ from tapeformer.weights.verify import checked
 
 PARAMETERS, CONFIG, MACHINE = "model.safetensors", "config.json", "machine.yaml"
 FORMAT, VERSION = "tapeformer-bundle", 1
-
-
-@dataclass(frozen=True)
-class BundleLayout:
-    """The numbers that depend on n."""
-
-    construction: str
-    levels: int
-    base: int
-    capacity: int
-    lengths: Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +38,7 @@ class Bundle:
 
     name: str
     weights: TransformerWeights
-    layout: BundleLayout
+    layout: Layout
     prompt: Prompt
     answer: Mapping[str, object]
     machine: str

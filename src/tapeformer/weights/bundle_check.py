@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeformer import __version__
 from tapeformer.faults import Fault, Place, Severity, TapeformerError, quoted
+from tapeformer.layout import Layout
 from tapeformer.weights.bundle import (
     CONFIG,
     FORMAT,
@@ -18,7 +19,6 @@ from tapeformer.weights.bundle import (
     PARAMETERS,
     VERSION,
     Bundle,
-    BundleLayout,
     canonical,
     digest,
 )
@@ -198,9 +198,9 @@ def _affine(names: tuple[str, ...], width: int) -> Affine:
     return Affine(zeros(len(names), width), np.zeros(len(names), np.int32), names)
 
 
-def _layout(entry: Table) -> BundleLayout:
+def _layout(entry: Table) -> Layout:
     lengths = entry.table("lengths")
-    return BundleLayout(
+    return Layout(
         construction=entry.text("construction"),
         levels=entry.integer("levels", 0, MOST),
         base=entry.integer("base", 0, MOST),

@@ -10,7 +10,7 @@ from typing import Any
 from tapeformer.constructions.paper.decode import LevelContent, StackContent, Window
 from tapeformer.constructions.paper.fields import OPERATIONS, Stack
 from tapeformer.faults import Fault, quoted
-from tapeformer.queues.record import Layout
+from tapeformer.layout import Layout
 from tapeformer.queues.run import Token
 
 

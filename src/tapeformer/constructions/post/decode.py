@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
-from tapeformer.queues.record import Layout
+from tapeformer.layout import Layout
 from tapeformer.queues.run import Token
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeformer.constructions.options import levels_and_base
 from tapeformer.constructions.post.machine import NAME, check
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import Layout
 
 
 def layout(

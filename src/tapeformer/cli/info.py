@@ -1,0 +1,74 @@
+"""`tapeformer info`: what a model is, and what each of its parts reads and writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tapeformer.cli import options as shared
+from tapeformer.cli.models import Given, bundle_for, compile_options, read_given
+from tapeformer.cli.options import provides
+from tapeformer.cli.output import print_json
+from tapeformer.compile_options import CompileOptions
+
+if TYPE_CHECKING:
+    from tapeformer.weights.bundle import Bundle
+
+HeadNumber = Annotated[int | None, typer.Option("--head", help="Explain this attention head.")]
+Neuron = Annotated[int | None, typer.Option("--neuron", help="Explain this neuron.")]
+Field = Annotated[str | None, typer.Option("--field", help="Explain this residual field.")]
+
+
+@provides(given=read_given, options=compile_options)
+def info(
+    given: Given,
+    options: CompileOptions,
+    head: HeadNumber = None,
+    neuron: Neuron = None,
+    field: Field = None,
+    as_json: shared.Json = False,
+) -> None:
+    """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
+    from tapeformer.cli.records import model_record, model_text
+
+    bundle = bundle_for(given, options, None)
+    explanations = _explanations(bundle, head, neuron, field)
+    if as_json:
+        record = model_record(bundle)
+        if explanations:
+            record["explanations"] = explanations
+        print_json(record)
+    elif explanations:
+        print("\n\n".join(explanations))
+    else:
+        print(model_text(bundle))
+        print(_heads_text(bundle))
+
+
+def _explanations(
+    bundle: Bundle, head: int | None, neuron: int | None, field: str | None
+) -> list[str]:
+    from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
+
+    explained = []
+    if head is not None:
+        explained.append(explain_head(bundle.weights, head, bundle.layout.lengths))
+    if neuron is not None:
+        explained.append(explain_neuron(bundle.weights, neuron))
+    if field is not None:
+        explained.append(explain_field(bundle.weights, field))
+    return [str(explanation) for explanation in explained]
+
+
+def _heads_text(bundle: Bundle) -> str:
+    """A line for each head, and where to look further."""
+    rules = bundle.weights.position_rules
+    names = {head.position: head.name for layer in bundle.weights.layers for head in layer.heads}
+    lines = [
+        f"  head {number:3}  looks back {offset:>6,}  ({names[number]}, length rule {rules[number]})"
+        for number, offset in enumerate(bundle.offsets)
+    ]
+    example = bundle.weights.fields[1] if len(bundle.weights.fields) > 1 else "constant"
+    lines.append(f"explain a part: --head 0, --neuron 17, --field '{example}'")
+    return "\n".join(lines)

@@ -1,0 +1,134 @@
+"""CompileOptions on how a machine is compiled, shared by `compile`, `run`, `verify` and `info`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tapeformer.cli.options import MACHINE_HELP, Reading, provides, reading
+from tapeformer.cli.sources import find_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.machine.record import TuringMachine
+
+if TYPE_CHECKING:
+    from tapeformer.weights.bundle import Bundle
+
+PAPER_LEVELS = 2
+SEARCHED_STEPS = 10**7
+
+
+class Heads(StrEnum):
+    """How attention heads are counted."""
+
+    OFFSET = "offset"
+    QUEUE = "queue"
+
+
+MachineOrBundle = Annotated[
+    str,
+    typer.Argument(
+        metavar="MACHINE_OR_BUNDLE",
+        help=MACHINE_HELP + " Or the folder of a compiled bundle.",
+        show_default=False,
+    ),
+]
+ConstructionName = Annotated[
+    str, typer.Option("--construction", help="paper, or post (one queue, one tape only).")
+]
+Levels = Annotated[int | None, typer.Option("--levels", help="Levels of queues in a stack (k').")]
+Base = Annotated[
+    int | None, typer.Option("--base", help="How queue lengths grow from level to level; even.")
+]
+Space = Annotated[int | None, typer.Option("--space", help="Cells that a single tape may need.")]
+HeadsOption = Annotated[
+    Heads, typer.Option("--heads", help="One head per length rule, or one per queue.")
+]
+Layers = Annotated[int, typer.Option("--layers", help="Attention layers; they divide the heads.")]
+LayerNorm = Annotated[
+    bool, typer.Option("--layer-norm", help="Put layer normalisation in; the tokens are the same.")
+]
+AllowModified = Annotated[
+    bool,
+    typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
+]
+EngineName = Annotated[str, typer.Option("--engine", help="auto, dense or sparse.")]
+
+
+def compile_options(
+    construction: ConstructionName = "paper",
+    levels: Levels = None,
+    base: Base = None,
+    space: Space = None,
+    heads: HeadsOption = Heads.OFFSET,
+    layers: Layers = 1,
+    layer_norm: LayerNorm = False,
+) -> CompileOptions:
+    """From the options on compiling."""
+    return CompileOptions(construction, levels, base, space, heads.value, layers, layer_norm)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What MACHINE_OR_BUNDLE names: a machine, and the bundle it came in if it did."""
+
+    machine: TuringMachine
+    bundle: Bundle | None = None
+
+
+@provides(asked=reading)
+def read_given(
+    model: MachineOrBundle, asked: Reading, allow_modified: AllowModified = False
+) -> Given:
+    """A bundle's folder, or anything that names a machine."""
+    if not Path(model).is_dir():
+        return Given(find_machine(model, asked.format_name, asked.conventions))
+    from tapeformer.formats.registry import loads
+    from tapeformer.weights.bundle_check import load_bundle, modified_warning
+
+    bundle = load_bundle(Path(model), allow_modified=allow_modified)
+    if bundle.modified:
+        print(modified_warning(Path(model)), file=sys.stderr)
+    place = f"{model}/machine.yaml"
+    return Given(loads(bundle.machine, place, "native", stem=bundle.name), bundle)
+
+
+def bundle_for(given: Given, options: CompileOptions, word: Sequence[str] | None) -> Bundle:
+    """The bundle that was given, or one compiled for the machine and, where known, its input."""
+    from tapeformer.compile import compile_machine
+
+    if given.bundle is None:
+        return compile_machine(given.machine, with_space(given.machine, options, word))
+    if options != CompileOptions():
+        raise TapeformerError(
+            Fault(
+                "a bundle is already compiled",
+                expected="no options on compiling",
+                remedy="leave them out, or name the machine instead of the bundle",
+            )
+        )
+    return given.bundle
+
+
+def with_space(
+    machine: TuringMachine, options: CompileOptions, word: Sequence[str] | None
+) -> CompileOptions:
+    """The options with what they leave open: the space from a direct simulation, which is told."""
+    sizes = [options.levels, options.base, options.space]
+    if options.construction == "paper" and options.levels is None and None in sizes[1:]:
+        options = replace(options, levels=PAPER_LEVELS)
+    if word is None or options.space is not None or options.base is not None:
+        return options
+    from tapeformer.simulator.fast import simulate
+
+    found = simulate(machine, word, max_steps=SEARCHED_STEPS)
+    space = max(*found.cells, len(word), 1)
+    told = f"--space {space}, from a direct simulation of {found.steps:,} steps"
+    print(f"note: no size was given: {told}", file=sys.stderr)
+    return replace(options, space=space)

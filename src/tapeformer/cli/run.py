@@ -1,0 +1,97 @@
+"""`tapeformer run`: the chain of thought of a compiled machine, and its answer."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tapeformer.cli import options as shared
+from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
+from tapeformer.cli.models import EngineName, Given, bundle_for, compile_options, read_given
+from tapeformer.cli.options import provides
+from tapeformer.cli.output import opened, print_json
+from tapeformer.cli.progress import Watch
+from tapeformer.compile_options import CompileOptions
+from tapeformer.machine.word import parse_word
+
+MaxSteps = Annotated[
+    int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")
+]
+MaxTokens = Annotated[
+    int | None, typer.Option("--max-tokens", min=1, help="Stop after this many tokens (status 3).")
+]
+TraceFile = Annotated[
+    Path | None,
+    typer.Option("--trace", help="Write every generated token to this file, one JSON list a line."),
+]
+MODIFIED_TOKENS = 10**6
+
+
+@provides(given=read_given, options=compile_options)
+def run(
+    given: Given,
+    options: CompileOptions,
+    word: shared.Word = "",
+    spaced: shared.Spaced = False,
+    engine: EngineName = "auto",
+    max_steps: MaxSteps = 10**9,
+    max_tokens: MaxTokens = None,
+    trace: TraceFile = None,
+    as_json: shared.Json = False,
+) -> None:
+    """Compile if needed, generate the chain of thought, decode the answer."""
+    from tapeformer.cli.records import answer_record, model_text
+    from tapeformer.engines.registry import engine_name
+    from tapeformer.generate import generate
+
+    symbols = parse_word(given.machine, word, spaced)
+    name = engine_name(engine)
+    bundle = bundle_for(given, options, symbols)
+    if bundle.modified and max_tokens is None:
+        max_tokens = MODIFIED_TOKENS
+    with ExitStack() as stack:
+        watch = stack.enter_context(Watch("tokens"))
+        see = None if trace is None else _writer(stack.enter_context(opened(trace)))
+        answer = generate(
+            bundle,
+            symbols,
+            engine=name,
+            max_steps=max_steps,
+            max_tokens=max_tokens,
+            watch=watch,
+            see=see,
+        )
+    if as_json:
+        print_json(answer_record(given.machine, bundle, answer, name))
+    else:
+        print(model_text(bundle))
+        _print_answer(given, answer, watch.interrupted)
+    raise typer.Exit(INTERRUPTED if watch.interrupted else OF_OUTCOME[answer.outcome])
+
+
+def _writer(file: Any) -> Any:
+    """Writes tokens as lists of their factors, nothing else, so that traces compare byte by byte."""
+
+    def write(rows: Any, reader: Any) -> None:
+        for row in rows.tolist():
+            file.write(json.dumps(reader.words(row), ensure_ascii=False, separators=(",", ":")))
+            file.write("\n")
+
+    return write
+
+
+def _print_answer(given: Given, answer: Any, interrupted: bool) -> None:
+    from tapeformer.drawing.tapes import outcome_word, tape_lines
+
+    per_step = answer.cot_tokens / max(answer.steps, 1)
+    print(
+        f"{outcome_word(answer.outcome, interrupted)} in state {answer.state} after {answer.steps:,}"
+        f" steps: {answer.cot_tokens:,} tokens ({answer.boot_tokens:,} to boot,"
+        f" {per_step:.2f} a step in all), {answer.cot_tokens / max(answer.seconds, 1e-9):,.0f}"
+        f" tokens a second, smallest logit margin {answer.margin:g}"
+    )
+    print("\n".join(tape_lines(given.machine, answer.tapes)))

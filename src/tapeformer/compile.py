@@ -1,0 +1,111 @@
+"""The compiler on one page: a Turing machine becomes queues, a circuit, weights, a bundle.
+
+The list of passes is a value. A compilation can stop after any of them, and one hook between
+passes serves checking, timing and printing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from tapeformer.compile_options import CompileOptions
+from tapeformer.constructions import construction
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.formats.registry import dumps
+from tapeformer.layout import Layout
+from tapeformer.lowering.normalise import with_layer_norm
+from tapeformer.lowering.prompt import prompt_for
+from tapeformer.lowering.step2 import transformer
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import QueueMachine
+from tapeformer.weights.bundle import Bundle
+from tapeformer.weights.record import TransformerWeights
+
+Stage = TypeVar("Stage")
+
+
+@dataclass(frozen=True, eq=False)
+class Compilation:
+    """A machine on its way: each pass adds one stage."""
+
+    machine: TuringMachine
+    options: CompileOptions
+    layout: Layout | None = None
+    queue_machine: QueueMachine | None = None
+    weights: TransformerWeights | None = None
+    bundle: Bundle | None = None
+
+
+def choose_layout(work: Compilation) -> Compilation:
+    """Levels, base and the length that each rule gives: all that depends on n."""
+    options = work.options
+    make = construction(options.construction).layout
+    layout = make(work.machine, options.levels, options.base, options.space)
+    return replace(work, layout=layout)
+
+
+def tapes_to_queues(work: Compilation) -> Compilation:
+    """Step I (Theorem 2): the synchronous queue machine and its step circuit, for every base."""
+    layout = _made(work.layout)
+    make = construction(layout.construction).queue_machine
+    return replace(work, queue_machine=make(work.machine, layout.levels))
+
+
+def queues_to_weights(work: Compilation) -> Compilation:
+    """Step II (Theorem 3): heads fetch the fronts of the queues, a ReLU network makes the step."""
+    options = work.options
+    weights = transformer(_made(work.queue_machine), options.heads, options.layers)
+    return replace(work, weights=with_layer_norm(weights) if options.layer_norm else weights)
+
+
+def weights_to_bundle(work: Compilation) -> Compilation:
+    """The weights with the layout, and how to write the prompt and read the answer."""
+    queues = _made(work.queue_machine)
+    answer = {
+        "reading": dict(queues.reading),
+        "verdict": queues.verdict,
+        "stepped": queues.stepped,
+        "state": queues.state,
+    }
+    bundle = Bundle(
+        name=work.machine.name,
+        weights=_made(work.weights),
+        layout=_made(work.layout),
+        prompt=prompt_for(queues),
+        answer=answer,
+        machine=dumps(work.machine, "native"),
+    )
+    return replace(work, bundle=bundle)
+
+
+Pass = Callable[[Compilation], Compilation]
+PASSES: tuple[Pass, ...] = (choose_layout, tapes_to_queues, queues_to_weights, weights_to_bundle)
+
+
+def compiled(
+    machine: TuringMachine,
+    options: CompileOptions,
+    *,
+    last: Pass = weights_to_bundle,
+    hook: Callable[[Pass, Compilation], None] | None = None,
+) -> Compilation:
+    """Runs the passes up to `last`; the hook sees every pass and what it made."""
+    work = Compilation(machine, options)
+    for step in PASSES[: PASSES.index(last) + 1]:
+        work = step(work)
+        if hook is not None:
+            hook(step, work)
+    return work
+
+
+def compile_machine(machine: TuringMachine, options: CompileOptions) -> Bundle:
+    """All passes: a bundle that engines can run."""
+    return _made(compiled(machine, options).bundle)
+
+
+def _made(stage: Stage | None) -> Stage:
+    if stage is None:
+        raise TapeformerError(Fault("a pass was asked for a stage that was not made yet"))
+    return stage

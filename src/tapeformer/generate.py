@@ -1,0 +1,191 @@
+"""Running a model: a word becomes a prompt, an engine appends tokens, the last window the answer.
+
+Nothing here sees the Turing machine or its queues: only a bundle's weights, the names of its
+factors, and how to read them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.constructions import Decoded, check_word, construction
+from tapeformer.engines.registry import make_engine
+from tapeformer.engines.stream import Stream
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.simulator.result import Outcome, Tape
+from tapeformer.weights.bundle import Bundle
+from tapeformer.weights.record import Token
+from tapeformer.weights.tokens import prompt_tokens
+
+CHUNK = 256
+RUNNING = "run"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a chain of thought came to. `steps` is counted from the tokens, like everything here."""
+
+    outcome: Outcome
+    state: str
+    steps: int
+    tapes: tuple[Tape, ...]
+    prompt_tokens: int
+    boot_tokens: int
+    cot_tokens: int
+    margin: float
+    seconds: float
+
+
+class Reader:
+    """Reads tokens of one bundle: which value means what, and windows as configurations."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.factors = bundle.weights.factors
+        place = {factor.name: index for index, factor in enumerate(self.factors)}
+        names = [bundle.answer.get(key) for key in ("verdict", "stepped", "state")]
+        if not all(isinstance(name, str) and name in place for name in names):
+            raise TapeformerError(Fault("the bundle does not say how to read its answer"))
+        self.verdict, self.stepped, self.state = (place[str(name)] for name in names)
+        self.running = self.factors[self.verdict].values.index(RUNNING)
+        self.step_mark = self.factors[self.stepped].values.index("1")
+
+    def prompt(self, word: Sequence[str]) -> tuple[Token, ...]:
+        """The prompt of a word that fits."""
+        check_word(self.bundle.layout, word)
+        return prompt_tokens(self.bundle.prompt, self.factors, word)
+
+    def words(self, token: Sequence[int]) -> tuple[str, ...]:
+        """A token's factors as text, in order."""
+        return tuple(f.values[index] for f, index in zip(self.factors, token, strict=True))
+
+    def outcome(self, token: Sequence[int]) -> Outcome | None:
+        """The verdict that a token carries; none while the machine runs."""
+        index = token[self.verdict]
+        return None if index == self.running else Outcome(self.factors[self.verdict].values[index])
+
+    def configuration(self, window: NDArray[np.int32]) -> Decoded:
+        """State, tapes and heads from the last tokens, oldest first."""
+        return self.decoded([self.words(row) for row in window.tolist()])
+
+    def decoded(self, window: Sequence[tuple[str, ...]]) -> Decoded:
+        """The same from tokens as text."""
+        layout = self.bundle.layout
+        reading: Any = self.bundle.answer["reading"]
+        return construction(layout.construction).decode(reading, layout, window)
+
+
+class Kept:
+    """The most recent rows of tokens, at least as many as the window, in the pieces they came in."""
+
+    def __init__(self, window: int) -> None:
+        self.window, self.total = window, 0
+        self.pieces: deque[NDArray[np.int32]] = deque()
+
+    def add(self, rows: NDArray[np.int32]) -> None:
+        """Appends rows and lets those go that no window needs."""
+        self.pieces.append(rows)
+        self.total += len(rows)
+        while self.total - len(self.pieces[0]) >= self.window:
+            self.total -= len(self.pieces.popleft())
+
+    def rows(self) -> NDArray[np.int32]:
+        """The last window."""
+        return np.concatenate(list(self.pieces))[-self.window :]
+
+
+@dataclass
+class Counters:
+    """Counts over the generated tokens so far."""
+
+    tokens: int = 0
+    steps: int = 0
+    boot: int | None = None
+
+
+class Generation:
+    """One run under way: a bundle, an engine, and what has been counted."""
+
+    def __init__(self, bundle: Bundle, word: Sequence[str], engine: str, window: int | None = None):
+        self.reader = Reader(bundle)
+        self.engine: Stream = make_engine(engine, bundle.weights, bundle.offsets, window)
+        tokens = self.reader.prompt(word)
+        self.prompt_tokens = len(tokens)
+        self.engine.prompt(tokens)
+        self.kept = Kept(bundle.window)
+        self.kept.add(np.asarray(tokens, np.int32))
+        self.counts = Counters()
+        self.outcome: Outcome | None = None
+
+    def pieces(self, max_steps: int, max_tokens: int | None) -> Iterator[NDArray[np.int32]]:
+        """Generated tokens in pieces, up to the verdict or a limit."""
+        while self.outcome is None:
+            room = CHUNK if max_tokens is None else min(CHUNK, max_tokens - self.counts.tokens)
+            if room <= 0 or self.counts.steps >= max_steps:
+                self.outcome = Outcome.LIMIT
+                return
+            rows = self._cut(self.engine.advance(room), max_steps)
+            self.kept.add(rows)
+            yield rows
+
+    def _cut(self, rows: NDArray[np.int32], max_steps: int) -> NDArray[np.int32]:
+        """The rows up to the first that ends the run, counted."""
+        stepped = rows[:, self.reader.stepped] == self.reader.step_mark
+        steps = self.counts.steps + np.cumsum(stepped)
+        stopped = rows[:, self.reader.verdict] != self.reader.running
+        ends = np.flatnonzero(stopped | (steps >= max_steps))
+        count = int(ends[0]) + 1 if len(ends) else len(rows)
+        if self.counts.boot is None and stepped[:count].any():
+            self.counts.boot = self.counts.tokens + int(np.argmax(stepped))
+        self.counts.tokens += count
+        self.counts.steps = int(steps[count - 1])
+        self.outcome = self.reader.outcome(rows[count - 1].tolist())
+        return rows[:count]
+
+    def answer(self, seconds: float) -> Answer:
+        """What the last window says."""
+        read = self.reader.configuration(self.kept.rows())
+        boot = self.counts.tokens if self.counts.boot is None else self.counts.boot
+        return Answer(
+            outcome=self.outcome or Outcome.LIMIT,
+            state=read.state,
+            steps=self.counts.steps,
+            tapes=read.tapes,
+            prompt_tokens=self.prompt_tokens,
+            boot_tokens=boot,
+            cot_tokens=self.counts.tokens,
+            margin=self.engine.margin,
+            seconds=seconds,
+        )
+
+
+def generate(
+    bundle: Bundle,
+    word: Sequence[str],
+    *,
+    engine: str = "auto",
+    max_steps: int = 10**9,
+    max_tokens: int | None = None,
+    watch: Callable[[int], bool] | None = None,
+    see: Callable[[NDArray[np.int32], Reader], None] | None = None,
+) -> Answer:
+    """Generates the chain of thought of a word and decodes the answer.
+
+    `watch` is told the number of tokens now and then and ends the run by answering False; `see`
+    gets every piece of generated tokens.
+    """
+    run = Generation(bundle, word, engine)
+    started = time.perf_counter()
+    for rows in run.pieces(max_steps, max_tokens):
+        if see is not None:
+            see(rows, run.reader)
+        if watch is not None and not watch(run.counts.tokens):
+            break
+    return run.answer(time.perf_counter() - started)
