@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "tapeformer"
 PACKAGE = "tapeformer"
 
+ANYTHING = {"*"}
 ALLOWED: dict[str, set[str]] = {
     "faults": set(),
     "machine": {"faults"},
@@ -17,12 +18,29 @@ ALLOWED: dict[str, set[str]] = {
     "formats": {"faults", "machine"},
     "gallery": {"faults", "machine", "formats"},
     "drawing": {"faults", "machine", "simulator"},
+    "layout": set(),
+    "compile_options": set(),
     "circuit": {"faults"},
-    "queues": {"faults", "circuit"},
-    "cli": {"faults", "machine", "simulator", "formats", "gallery", "drawing", "__version__"},
-    "demo": {"machine", "simulator", "gallery", "drawing"},
+    "queues": {"faults", "circuit", "layout"},
+    "weights": {"faults", "layout", "__version__"},
+    "engines": {"faults", "weights"},
+    "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
+    "lowering": {"faults", "circuit", "queues", "weights"},
+    "compile": {
+        *("faults", "layout", "compile_options", "machine", "formats", "queues", "weights"),
+        *("constructions", "lowering"),
+    },
+    "generate": {"faults", "layout", "simulator", "weights", "engines", "constructions"},
+    "verification": {
+        *("faults", "machine", "simulator", "queues", "drawing", "constructions"),
+        *("compile", "generate"),
+    },
+    "bench": ANYTHING,
+    "cli": ANYTHING,
+    "demo": ANYTHING,
 }
-"""For each part, the parts it may import. A queue machine's step function is a circuit."""
+"""For each part, the parts it may import. A queue machine's step function is a circuit; of the
+simulator the constructions use only the record of a tape, which a test below checks."""
 
 TOP = {"__init__", "__main__"}
 
@@ -55,7 +73,24 @@ def test_imports_follow_the_architecture(file: Path) -> None:
     if part in TOP:
         return
     assert part in ALLOWED, f"{part} has no row in the import contract"
-    assert imported_parts(file) <= ALLOWED[part] | {part}
+    assert ALLOWED[part] is ANYTHING or imported_parts(file) <= ALLOWED[part] | {part}
+
+
+def test_nothing_imports_the_command_line_the_drawings_or_the_benchmarks() -> None:
+    users = {"cli": {"cli", "__main__"}, "bench": {"bench", "cli"}}
+    users["drawing"] = {"drawing", "cli", "demo", "verification"}
+    for file in SOURCE.rglob("*.py"):
+        for part in imported_parts(file) & users.keys():
+            assert part_of(file) in users[part], f"{file} imports {part}"
+
+
+def test_compiled_code_shares_only_the_record_of_a_tape_with_the_oracle() -> None:
+    for part in ("constructions", "lowering", "circuit", "queues", "weights", "engines"):
+        for file in (SOURCE / part).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and "simulator" in (node.module or ""):
+                    assert node.module == "tapeformer.simulator.result", file
+                    assert {alias.name for alias in node.names} <= {"Tape"}, file
 
 
 def test_nothing_is_imported_relatively() -> None:

@@ -68,6 +68,7 @@ def weights_to_bundle(work: Compilation) -> Compilation:
         "verdict": queues.verdict,
         "stepped": queues.stepped,
         "state": queues.state,
+        "queue_rules": [queue.length_rule for queue in queues.queues],
     }
     bundle = Bundle(
         name=work.machine.name,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tapeformer.cli import compile, convert, info, machines, run, show, simulate, verify
+from tapeformer.cli import bench, compile, convert, info, machines, run, show, simulate, verify
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
 from tapeformer.simulator.result import Outcome
@@ -28,6 +28,7 @@ for command in (
     *(compile.compile, run.run, verify.verify, info.info),
 ):
     app.command()(command)
+app.add_typer(bench.bench)
 
 
 def _version(wanted: bool) -> None:

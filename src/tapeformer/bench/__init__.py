@@ -1,0 +1,1 @@
+"""Measurements: each is a command that writes Markdown, CSV and plots."""

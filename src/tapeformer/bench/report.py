@@ -1,0 +1,90 @@
+"""Writing what was measured: a page, a table for machines, and where it was measured."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tapeformer import __version__
+from tapeformer.faults import Fault, Place, TapeformerError
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a title, a line of text, and rows with equal keys."""
+
+    title: str
+    text: str
+    rows: Sequence[Row]
+    plots: Sequence[str] = ()
+
+
+def hardware() -> str:
+    """What the numbers depend on, without naming the machine."""
+    model = platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration, IndexError):
+        pass
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:
+    """Writes `name.md` and one CSV file a section; answers the page's path."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for section in sections:
+            _write_csv(
+                folder / f"{name}_{section.title.replace(' ', '_').lower()}.csv", section.rows
+            )
+        page = folder / f"{name}.md"
+        page.write_text(_page(name, command, sections), encoding="utf-8")
+    except OSError as error:
+        why = f"the report cannot be written: {error.strerror or error}"
+        raise TapeformerError(
+            Fault(why, Place(str(folder)), remedy="choose another folder")
+        ) from None
+    return page
+
+
+def _page(name: str, command: str, sections: Sequence[Section]) -> str:
+    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    lines = [f"# {name}", "", f"`{command}`, tapeformer {__version__}, {date}; {hardware()}.", ""]
+    for section in sections:
+        lines += [f"## {section.title}", "", section.text, "", markdown(section.rows), ""]
+        lines += [f"![{plot}]({plot})\n" for plot in section.plots]
+    return "\n".join(lines)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table."""
+    if not rows:
+        return "(nothing measured)"
+    keys = list(rows[0])
+    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
+    lines += ["| " + " | ".join(_shown(row.get(key, "")) for key in keys) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _write_csv(path: Path, rows: Sequence[Row]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,169 @@
+"""The theorems, measured: tokens per step against s and k', space, window, parameters for all n."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tapeformer.bench.report import Row, Section
+from tapeformer.bench.workloads import WORKLOADS, Workload
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.generate import Answer, generate
+from tapeformer.simulator.fast import simulate
+from tapeformer.weights.bundle import Bundle
+from tapeformer.weights.count import count
+
+SIZES: dict[int, tuple[int, ...]] = {
+    1: (16, 32, 64, 128, 256),
+    2: (16, 32, 64, 128, 256, 512, 1024),
+    3: (64, 128, 256, 512, 1024, 2048, 4096),
+}
+POST_SIZES = (16, 32, 64, 128, 256)
+ONE_TAPE = ("fill_and_drain", "zigzag", "excursions")
+QUADRATIC = ("zigzag", "excursions")
+LONGEST_QUADRATIC = 128
+"""Zigzags take s^2 steps, so they are measured on small tapes only."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: a workload, a construction, levels, a size."""
+
+    name: str
+    construction: str
+    levels: int
+    space: int
+
+
+def points(largest: int | None) -> Iterator[Point]:
+    """Everything that is measured, up to a size."""
+    for levels, sizes in SIZES.items():
+        for name in (*ONE_TAPE, "three_tapes"):
+            for space in _sizes(name, sizes, largest):
+                yield Point(name, "paper", levels, space)
+    for space in _sizes("fill_and_drain", POST_SIZES, largest):
+        yield Point("fill_and_drain", "post", 1, space)
+
+
+def _sizes(name: str, sizes: Sequence[int], largest: int | None) -> list[int]:
+    most = min(largest or max(sizes), LONGEST_QUADRATIC if name in QUADRATIC else max(sizes))
+    return [size for size in sizes if size <= most]
+
+
+def measure(point: Point, engine: str) -> dict[str, Any]:
+    """Runs one point, checks the answer against the direct simulation, and reports the costs."""
+    work = WORKLOADS[point.name]
+    word = work.word(point.space)
+    expected = simulate(work.machine, word)
+    space = max(expected.cells)
+    levels = point.levels if point.construction == "paper" else None
+    bundle = compile_machine(
+        work.machine, CompileOptions(point.construction, levels=levels, space=space)
+    )
+    answer = generate(bundle, word, engine=engine)
+    if (answer.steps, answer.tapes) != (expected.steps, expected.tapes):
+        raise TapeformerError(Fault(f"{point} does not give the direct simulation's answer"))
+    return {"point": point, **_costs(work, bundle, answer, space)}
+
+
+def _costs(work: Workload, bundle: Bundle, answer: Answer, space: int) -> Row:
+    layout, counts = bundle.layout, count(bundle.weights)
+    run_tokens = answer.cot_tokens - answer.boot_tokens
+    queue_cells = _total_queue_length(bundle)
+    per_step = run_tokens / max(answer.steps, 1)
+    return {
+        "machine": work.machine.name,
+        "construction": layout.construction,
+        "levels": layout.levels,
+        "s": space,
+        "base": layout.base,
+        "steps": answer.steps,
+        "tokens per step": per_step,
+        "over levels*base": per_step / (layout.levels * layout.base),
+        "boot tokens": answer.boot_tokens,
+        "boot over b^k'": answer.boot_tokens / layout.base**layout.levels,
+        "CoT over t": answer.cot_tokens / max(answer.steps, 1),
+        "window over s": layout.window / space,
+        "queue cells over k s": queue_cells / (work.machine.tapes * space),
+        "heads": counts.attention_heads,
+        "d_model": counts.d_model,
+        "parameters": counts.parameters,
+        "bits": counts.parameter_bits,
+    }
+
+
+def _total_queue_length(bundle: Bundle) -> int:
+    """Theorem 2's space: the lengths of all queues together, one for each that a head fetches."""
+    rules = bundle.answer["queue_rules"]
+    assert isinstance(rules, list | tuple)
+    return sum(bundle.layout.lengths[str(rule)] for rule in rules)
+
+
+def fitted_exponent(pairs: Sequence[tuple[float, float]]) -> float:
+    """The slope of log y against log x, by least squares."""
+    xs = [math.log(x) for x, _ in pairs]
+    ys = [math.log(y) for _, y in pairs]
+    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    top = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True))
+    return top / sum((x - middle_x) ** 2 for x in xs)
+
+
+def exponents(rows: Sequence[Row]) -> list[Row]:
+    """Fitted exponents of tokens per step against s, beside 1/k'."""
+    groups: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
+    for row in rows:
+        key = (row["machine"], row["construction"], row["levels"])
+        groups.setdefault(key, []).append((row["s"], row["tokens per step"]))
+    return [
+        {
+            "machine": name,
+            "construction": how,
+            "levels": levels,
+            "exponent": fitted_exponent(pairs),
+            "1/k'": 1 / levels,
+            "s from": min(s for s, _ in pairs),
+            "s to": max(s for s, _ in pairs),
+        }
+        for (name, how, levels), pairs in groups.items()
+        if len(pairs) > 2
+    ]
+
+
+def theorem(
+    engine: str, largest: int | None, tell: Callable[[Point], None]
+) -> tuple[list[Section], list[dict[str, Any]]]:
+    """All points, as the sections of a page."""
+    rows = []
+    for point in points(largest):
+        tell(point)
+        row = measure(point, engine)
+        row.pop("point")
+        rows.append(row)
+    constant = _constant_bits(rows)
+    return [
+        Section("Exponents", "Tokens per step against s, fitted on log axes.", exponents(rows)),
+        Section("Runs", "Every answer equals the direct simulation's.", rows),
+        Section("Bits", "The same parameters for every s: constant bit-size.", constant),
+    ], rows
+
+
+def _constant_bits(rows: Sequence[Row]) -> list[Row]:
+    """For each machine and number of levels, all bit-sizes that were seen: there is one."""
+    seen: dict[tuple[str, str, int], set[int]] = {}
+    for row in rows:
+        seen.setdefault((row["machine"], row["construction"], row["levels"]), set()).add(
+            row["bits"]
+        )
+    return [
+        {
+            "machine": m,
+            "construction": c,
+            "levels": k,
+            "bit-sizes seen": ", ".join(map(str, sorted(b))),
+        }
+        for (m, c, k), b in seen.items()
+    ]
