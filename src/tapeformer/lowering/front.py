@@ -62,6 +62,20 @@ def fronted(machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode) ->
     )
 
 
+def used_inputs(circuit: Circuit) -> frozenset[InputBit]:
+    """The input bits that some output depends on."""
+    waiting = [literal.bit for literals in circuit.output_literals for literal in literals]
+    seen: set[int] = set()
+    while waiting:
+        bit = waiting.pop()
+        if bit not in seen:
+            seen.add(bit)
+            record = circuit.bits[bit]
+            if not isinstance(record, InputBit):
+                waiting += [literal.bit for literal in record.literals]
+    return frozenset(b for bit in seen if isinstance(b := circuit.bits[bit], InputBit))
+
+
 def _fronts(
     composer: Composer, machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode
 ) -> dict[InputBit, Literal]:

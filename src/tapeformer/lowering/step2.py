@@ -9,12 +9,12 @@ network computes the step. Nothing here knows a queue's length.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tapeformer.circuit.record import Circuit, InputBit, Port
 from tapeformer.faults import Fault, TapeformerError, quoted
-from tapeformer.lowering.front import PARITY, fetched_ports, fronted, token_ports
+from tapeformer.lowering.front import PARITY, fetched_ports, fronted, token_ports, used_inputs
 from tapeformer.lowering.heads import (
     CURRENT_TOKEN_RULE,
     HeadMode,
@@ -44,9 +44,9 @@ def transformer(
     check_names(machine)
     plans = head_plans(machine, heads)
     split = layered(plans, layers)
-    stream = _stream(token_ports(machine), plans)
     circuit = fronted(machine, plans, heads)
-    width = max((_fetched_width(plan) for plan in plans), default=0)
+    stream = _stream(token_ports(machine), plans, used_inputs(circuit))
+    width = max((len(list(stream.copies(plan))) for plan in plans), default=0)
     networks = [()] * (layers - 1) + [_network(circuit, stream)]
     return TransformerWeights(
         factors=tuple(Factor(port.name, port.values) for port in stream.token),
@@ -92,10 +92,28 @@ class _Stream:
     now: dict[InputBit, int]
     next: dict[InputBit, int]
 
+    def copies(self, plan: HeadPlan) -> Iterator[tuple[int, int]]:
+        """What one head copies: from which coordinate of a token to which of its slots."""
+        for source, into in fetched_ports(plan):
+            for value in source.values:
+                if InputBit(into.name, value) in self.now:
+                    slot = self.now[InputBit(into.name, value)]
+                    yield self.now[InputBit(source.name, value)], slot
 
-def _stream(token: tuple[Port, ...], plans: Sequence[HeadPlan]) -> _Stream:
-    slots = [into for plan in plans for _, into in fetched_ports(plan)]
-    now = [*_bits(token), *_bits(slots)]
+
+def _stream(
+    token: tuple[Port, ...], plans: Sequence[HeadPlan], used: frozenset[InputBit]
+) -> _Stream:
+    """Coordinates for what the step reads, or a head copies for it; and for the next token."""
+    fetched = [pair for plan in plans for pair in fetched_ports(plan)]
+    slots = [bit for bit in _bits(into for _, into in fetched) if bit in used]
+    copied = {
+        InputBit(source.name, value)
+        for source, into in fetched
+        for value in source.values
+        if InputBit(into.name, value) in used
+    }
+    now = [*(bit for bit in _bits(token) if bit in used or bit in copied), *slots]
     after = list(_bits(token))
     fields = (
         CONSTANT,
@@ -115,8 +133,9 @@ def _bits(ports: Iterable[Port]) -> Iterable[InputBit]:
 
 
 def _embedding(port: Port, stream: _Stream) -> Matrix:
-    """One-hot; every parity also brings the constant 1."""
-    entries = {(row, stream.now[bit]): 1 for row, bit in enumerate(_bits([port]))}
+    """One-hot, for the values that are ever looked at; every parity also brings the constant 1."""
+    rows = [(row, bit) for row, bit in enumerate(_bits([port])) if bit in stream.now]
+    entries = {(row, stream.now[bit]): 1 for row, bit in rows}
     if port == PARITY:
         entries |= {(row, 0): 1 for row in range(len(port.values))}
     return matrix((len(port.values), len(stream.fields)), entries)
@@ -129,10 +148,6 @@ def _output(port: Port, stream: _Stream) -> Affine:
     return Affine(matrix(shape, entries), integers([0] * shape[0]), port.values)
 
 
-def _fetched_width(plan: HeadPlan) -> int:
-    return sum(len(into.values) for _, into in fetched_ports(plan))
-
-
 def _layer(
     plans: Sequence[tuple[int, HeadPlan]],
     key_width: int,
@@ -142,9 +157,9 @@ def _layer(
 ) -> Layer:
     d = len(stream.fields)
     mix = {
-        (stream.now[bit], place * value_width + column): 1
+        (slot, place * value_width + column): 1
         for place, (_, plan) in enumerate(plans)
-        for column, bit in enumerate(_bits(into for _, into in fetched_ports(plan)))
+        for column, (_, slot) in enumerate(stream.copies(plan))
     }
     return Layer(
         heads=tuple(_head(r, plan, key_width, value_width, stream) for r, plan in plans),
@@ -157,8 +172,7 @@ def _layer(
 def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Stream) -> Head:
     """Query e_r from the constant, key zero, values a copy of the parts that the head fetches."""
     d = len(stream.fields)
-    sources = _bits(source for source, _ in fetched_ports(plan))
-    value = {(stream.now[bit], column): 1 for column, bit in enumerate(sources)}
+    value = {(source, column): 1 for column, (source, _) in enumerate(stream.copies(plan))}
     return Head(
         name=plan.name,
         position=r,
