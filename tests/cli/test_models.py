@@ -153,3 +153,45 @@ def test_a_bundle_takes_no_options_on_compiling(bundle: Path) -> None:
     done = tapeformer("run", str(bundle), "abba", "--levels", "3")
     assert done.returncode == 2
     assert "already compiled" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "word", "verdict"),
+    [
+        ("balanced", "abba", "accept"),
+        ("balanced", "aab", "reject"),
+        ("echo", "", None),
+        ("meeting", "", None),
+    ],
+)
+def test_hand_written_queue_machines_run_three_ways(
+    table: str, word: str, verdict: str | None
+) -> None:
+    got = record("queue", table, word)
+    assert got["transformer_agrees"]
+    assert got["appendix_b_agrees"] in (True, None)
+    assert verdict in (None, got["verdict"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--dtype", "float64"),
+        ("--dtype", "bfloat16"),
+        ("--attention", "rightmost"),
+        ("--attention", "averaging"),
+        ("--attention", "softmax", "--temperature", "0.01"),
+        ("--position", "bias"),
+        ("--dtype", "bfloat16", "--engine", "sparse"),
+    ],
+)
+def test_variants_of_an_engine_give_the_same_trace_file(
+    bundle: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    engine = () if "--engine" in words else ("--engine", "dense")
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    assert tapeformer("run", str(bundle), "ab", "--trace", str(plain)).returncode == 1
+    assert (
+        tapeformer("run", str(bundle), "ab", *engine, *words, "--trace", str(other)).returncode == 1
+    )
+    assert plain.read_bytes() == other.read_bytes()

@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from tapeformer.cli import bench, compile, convert, info, machines, run, show, simulate, verify
+from tapeformer.cli import (
+    bench,
+    compile,
+    convert,
+    info,
+    machines,
+    queue,
+    run,
+    show,
+    simulate,
+    verify,
+)
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
 from tapeformer.simulator.result import Outcome
@@ -25,7 +36,7 @@ app = typer.Typer(
 )
 for command in (
     *(machines.machines, show.show, convert.convert, simulate.simulate),
-    *(compile.compile, run.run, verify.verify, info.info),
+    *(compile.compile, run.run, verify.verify, info.info, queue.queue),
 ):
     app.command()(command)
 app.add_typer(bench.bench)

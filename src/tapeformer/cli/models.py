@@ -59,6 +59,40 @@ AllowModified = Annotated[
     typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
 ]
 EngineName = Annotated[str, typer.Option("--engine", help="auto, dense or sparse.")]
+Dtype = Annotated[
+    str | None,
+    typer.Option("--dtype", help="float64, float32 or bfloat16; the same tokens in all."),
+]
+Attention = Annotated[
+    str | None,
+    typer.Option(
+        "--attention",
+        help="leftmost, rightmost or (dense) averaging hardmax, or softmax; the same tokens in all.",
+    ),
+]
+Temperature = Annotated[
+    float | None, typer.Option("--temperature", help="Of the softmax (dense engine).")
+]
+Position = Annotated[
+    str | None,
+    typer.Option("--position", help="Positional term inside the key, or as a bias (dense engine)."),
+]
+
+
+def engine_variant(
+    dtype: Dtype = None,
+    attention: Attention = None,
+    temperature: Temperature = None,
+    position: Position = None,
+) -> dict[str, str | float]:
+    """From the options on how an engine computes; none of them changes a token."""
+    asked = {
+        "dtype": dtype,
+        "attending": attention,
+        "temperature": temperature,
+        "position": position,
+    }
+    return {key: value for key, value in asked.items() if value is not None}
 
 
 def compile_options(

@@ -11,7 +11,14 @@ import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
-from tapeformer.cli.models import EngineName, Given, bundle_for, compile_options, read_given
+from tapeformer.cli.models import (
+    EngineName,
+    Given,
+    bundle_for,
+    compile_options,
+    engine_variant,
+    read_given,
+)
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import opened, print_json
 from tapeformer.cli.progress import Watch
@@ -31,10 +38,11 @@ TraceFile = Annotated[
 MODIFIED_TOKENS = 10**6
 
 
-@provides(given=read_given, options=compile_options)
+@provides(given=read_given, options=compile_options, variant=engine_variant)
 def run(
     given: Given,
     options: CompileOptions,
+    variant: dict[str, str | float],
     word: shared.Word = "",
     spaced: shared.Spaced = False,
     engine: EngineName = "auto",
@@ -60,6 +68,7 @@ def run(
             bundle,
             symbols,
             engine=name,
+            variant=variant,
             max_steps=max_steps,
             max_tokens=max_tokens,
             watch=watch,

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.record import TransformerWeights
 
-ENGINES = ("dense", "sparse")
+VARIANTS = {
+    "dense": ("dtype", "attending", "temperature", "position"),
+    "sparse": ("dtype", "attending"),
+}
+"""The engines, and what each lets one choose without changing a token."""
+ENGINES = tuple(VARIANTS)
 AUTO = "auto"
 
 
@@ -24,9 +30,40 @@ def engine_name(asked: str) -> str:
 
 
 def make_engine(
-    asked: str, weights: TransformerWeights, offsets: Sequence[int], window: int | None = None
+    asked: str,
+    weights: TransformerWeights,
+    offsets: Sequence[int],
+    window: int | None = None,
+    **variant: str | float,
 ) -> Stream:
-    """An engine over the weights and the look-backs: it is given nothing else."""
-    module = import_module(f"tapeformer.engines.{engine_name(asked)}")
-    stream: Stream = module.Engine(weights, offsets, window)
+    """An engine over the weights and the look-backs: it is given nothing else.
+
+    `variant` has what an engine lets one choose: dtype, attending, temperature, position.
+    """
+    name = engine_name(asked)
+    unknown = [key for key in variant if key not in VARIANTS[name]]
+    if unknown:
+        raise TapeformerError(
+            Fault(
+                f"the {name} engine has no choice of {unknown[0]}",
+                expected=", ".join(VARIANTS[name]) or "no such option",
+                remedy="use --engine dense",
+            )
+        )
+    module = import_module(f"tapeformer.engines.{name}")
+    stream: Stream = module.Engine(weights, offsets, window, **_typed(variant))
     return stream
+
+
+def _typed(variant: dict[str, str | float]) -> dict[str, Any]:
+    """The variant with its dtype as PyTorch's own."""
+    if "dtype" not in variant:
+        return dict(variant)
+    import torch
+
+    kinds = (torch.float64, torch.float32, torch.bfloat16)
+    dtypes = {str(kind).removeprefix("torch."): kind for kind in kinds}
+    if variant["dtype"] not in dtypes:
+        got = quoted(str(variant["dtype"]))
+        raise TapeformerError(Fault("unknown dtype", expected=", ".join(dtypes), got=got))
+    return {**variant, "dtype": dtypes[str(variant["dtype"])]}

@@ -55,6 +55,12 @@ class Table:
     description: str
 
 
+def example_names() -> dict[str, Path]:
+    """The tables that come with the package, by name."""
+    folder = Path(__file__).parent / "examples"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
 def load_table(path: Path) -> Table:
     """Reads a table; all faults of the file are told at once."""
     try:
