@@ -41,6 +41,7 @@ class Answer:
     cot_tokens: int
     margin: float
     seconds: float
+    grown: int = 0
 
 
 class Reader:
@@ -54,6 +55,7 @@ class Reader:
         if not all(isinstance(name, str) and name in place for name in names):
             raise TapeformerError(Fault("the bundle does not say how to read its answer"))
         self.verdict, self.stepped, self.state = (place[str(name)] for name in names)
+        self.grow = place.get(str(bundle.answer.get("grow", "")))
         self.running = self.factors[self.verdict].values.index(RUNNING)
         self.step_mark = self.factors[self.stepped].values.index("1")
 
@@ -108,10 +110,19 @@ class Counters:
     tokens: int = 0
     steps: int = 0
     boot: int | None = None
+    grown: int = 0
+
+
+Grow = Callable[[Bundle], Bundle]
+"""From a model to one that has one level more."""
 
 
 class Generation:
-    """One run under way: a bundle, an engine, and what has been counted."""
+    """One run under way: a bundle, an engine, and what has been counted.
+
+    With `grow`, the first token that asks for a further level is dropped and generated again by a
+    model that has it, from the same tokens.
+    """
 
     def __init__(
         self,
@@ -120,10 +131,12 @@ class Generation:
         engine: str,
         window: int | None = None,
         variant: Mapping[str, str | float] | None = None,
+        grow: Grow | None = None,
     ) -> None:
-        self.reader = Reader(bundle)
+        self.reader, self.grow = Reader(bundle), grow
+        self.kind, self.variant = engine, dict(variant or {})
         self.engine: Stream = make_engine(
-            engine, bundle.weights, bundle.offsets, window, **(variant or {})
+            engine, bundle.weights, bundle.offsets, window, **self.variant
         )
         tokens = self.reader.prompt(word)
         self.prompt_tokens = len(tokens)
@@ -140,12 +153,40 @@ class Generation:
             if room <= 0 or self.counts.steps >= max_steps:
                 self.outcome = Outcome.LIMIT
                 return
-            rows = self._cut(self.engine.advance(room), max_steps)
-            self.kept.add(rows)
-            yield rows
+            rows = self.engine.advance(room)
+            grows = self._first_to_grow(rows)
+            rows = self._cut(rows if grows is None else rows[:grows], max_steps)
+            if len(rows):
+                self.kept.add(rows)
+                yield rows
+            if grows is not None and self.outcome is None:
+                self._add_level()
+
+    def _first_to_grow(self, rows: NDArray[np.int32]) -> int | None:
+        """The first row that asks for a further level, if levels can be added."""
+        if self.grow is None or self.reader.grow is None:
+            return None
+        wanted = self.reader.factors[self.reader.grow].values.index("1")
+        asking = np.flatnonzero(rows[:, self.reader.grow] == wanted)
+        return int(asking[0]) if len(asking) else None
+
+    def _add_level(self) -> None:
+        """Goes on with a model of one level more: the kept tokens get its fields, all blank."""
+        assert self.grow is not None
+        old, window = self.reader, self.kept.rows()
+        bundle = self.grow(old.bundle)
+        self.reader = Reader(bundle)
+        rows = _extended(old, self.reader, window)
+        self.engine = make_engine(self.kind, bundle.weights, bundle.offsets, None, **self.variant)
+        self.engine.prompt(rows)
+        self.kept = Kept(bundle.window)
+        self.kept.add(rows)
+        self.counts.grown += 1
 
     def _cut(self, rows: NDArray[np.int32], max_steps: int) -> NDArray[np.int32]:
         """The rows up to the first that ends the run, counted."""
+        if not len(rows):
+            return rows
         stepped = rows[:, self.reader.stepped] == self.reader.step_mark
         steps = self.counts.steps + np.cumsum(stepped)
         stopped = rows[:, self.reader.verdict] != self.reader.running
@@ -172,7 +213,23 @@ class Generation:
             cot_tokens=self.counts.tokens,
             margin=self.engine.margin,
             seconds=seconds,
+            grown=self.counts.grown,
         )
+
+
+def _extended(old: Reader, new: Reader, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Tokens of a model as tokens of one with more factors, which are as in a prompt."""
+    fill = new.bundle.prompt.fill
+    place = {factor.name: index for index, factor in enumerate(old.factors)}
+    columns = []
+    for factor in new.factors:
+        if factor.name in place:
+            values = old.factors[place[factor.name]].values
+            number = np.array([factor.values.index(value) for value in values], np.int32)
+            columns.append(number[rows[:, place[factor.name]]])
+        else:
+            columns.append(np.full(len(rows), factor.values.index(fill[factor.name]), np.int32))
+    return np.stack(columns, axis=1)
 
 
 def generate(
@@ -185,13 +242,14 @@ def generate(
     max_tokens: int | None = None,
     watch: Callable[[int], bool] | None = None,
     see: Callable[[NDArray[np.int32], Reader], None] | None = None,
+    grow: Grow | None = None,
 ) -> Answer:
     """Generates the chain of thought of a word and decodes the answer.
 
     `variant` is what the engine lets one choose; `watch` is told the number of tokens now and then and ends the run by answering False; `see`
     gets every piece of generated tokens.
     """
-    run = Generation(bundle, word, engine, variant=variant)
+    run = Generation(bundle, word, engine, variant=variant, grow=grow)
     started = time.perf_counter()
     for rows in run.pieces(max_steps, max_tokens):
         if see is not None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tapeformer.bench.report import Row, Section
 from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generate import Answer, generate
+from tapeformer.generate import Answer, Reader, generate
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count
@@ -54,7 +56,7 @@ def _sizes(name: str, sizes: Sequence[int], largest: int | None) -> list[int]:
     return [size for size in sizes if size <= most]
 
 
-def measure(point: Point, engine: str) -> dict[str, Any]:
+def measure(point: Point, engine: str) -> Row:
     """Runs one point, checks the answer against the direct simulation, and reports the costs."""
     work = WORKLOADS[point.name]
     word = work.word(point.space)
@@ -64,13 +66,32 @@ def measure(point: Point, engine: str) -> dict[str, Any]:
     bundle = compile_machine(
         work.machine, CompileOptions(point.construction, levels=levels, space=space)
     )
-    answer = generate(bundle, word, engine=engine)
+    loading = _Loading()
+    answer = generate(bundle, word, engine=engine, see=loading)
     if (answer.steps, answer.tapes) != (expected.steps, expected.tapes):
         raise TapeformerError(Fault(f"{point} does not give the direct simulation's answer"))
-    return {"point": point, **_costs(work, bundle, answer, space)}
+    return _costs(work, bundle, answer, space, loading.tokens, len(word))
 
 
-def _costs(work: Workload, bundle: Bundle, answer: Answer, space: int) -> Row:
+class _Loading:
+    """Counts the tokens of the paper's boot before the rewind: waiting, filling up, loading."""
+
+    PHASES = ("wait", "fill", "load")
+
+    def __init__(self) -> None:
+        self.tokens = 0
+
+    def __call__(self, rows: NDArray[np.int32], reader: Reader) -> None:
+        """Adds the tokens of one piece."""
+        for index, factor in enumerate(reader.factors):
+            if factor.name == "phase":
+                early = [n for n, value in enumerate(factor.values) if value in self.PHASES]
+                self.tokens += int(np.isin(rows[:, index], early).sum())
+
+
+def _costs(
+    work: Workload, bundle: Bundle, answer: Answer, space: int, loading: int, length: int
+) -> Row:
     layout, counts = bundle.layout, count(bundle.weights)
     run_tokens = answer.cot_tokens - answer.boot_tokens
     queue_cells = _total_queue_length(bundle)
@@ -85,7 +106,8 @@ def _costs(work: Workload, bundle: Bundle, answer: Answer, space: int) -> Row:
         "tokens per step": per_step,
         "over levels*base": per_step / (layout.levels * layout.base),
         "boot tokens": answer.boot_tokens,
-        "boot over b^k'": answer.boot_tokens / layout.base**layout.levels,
+        "loading over b^k'": loading / layout.base**layout.levels,
+        "rewind per symbol": (answer.boot_tokens - loading) / max(length, 1),
         "CoT over t": answer.cot_tokens / max(answer.steps, 1),
         "window over s": layout.window / space,
         "queue cells over k s": queue_cells / (work.machine.tapes * space),
@@ -135,14 +157,12 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
 
 def theorem(
     engine: str, largest: int | None, tell: Callable[[Point], None]
-) -> tuple[list[Section], list[dict[str, Any]]]:
+) -> tuple[list[Section], list[Row]]:
     """All points, as the sections of a page."""
-    rows = []
+    rows: list[Row] = []
     for point in points(largest):
         tell(point)
-        row = measure(point, engine)
-        row.pop("point")
-        rows.append(row)
+        rows.append(measure(point, engine))
     constant = _constant_bits(rows)
     return [
         Section("Exponents", "Tokens per step against s, fitted on log axes.", exponents(rows)),
