@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tapeformer.constructions import paper, post
+from tapeformer.constructions import paper, post, realtime
 from tapeformer.constructions.decoded import Decoded
 from tapeformer.constructions.options import refuse
 from tapeformer.layout import Layout
@@ -50,7 +50,7 @@ CONSTRUCTIONS: Mapping[str, Construction] = {
     part.NAME: Construction(
         part.NAME, part.layout, part.queue_machine, part.decode, part.longest_word
     )
-    for part in (paper, post)
+    for part in (paper, post, realtime)
 }
 
 

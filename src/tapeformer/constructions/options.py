@@ -14,7 +14,7 @@ def levels_and_base(
     levels: int | None, base: int | None, space: int | None, room: int
 ) -> tuple[int, int]:
     """Levels and an even base with base^levels >= space + room; what is not given is the least."""
-    _check_given(levels, base, space)
+    check_given(levels, base, space)
     if levels is None or base is None:
         if space is None:
             raise refuse(
@@ -45,7 +45,8 @@ def _least(levels: int | None, base: int | None, needed: int) -> tuple[int, int]
     return levels, base
 
 
-def _check_given(levels: int | None, base: int | None, space: int | None) -> None:
+def check_given(levels: int | None, base: int | None, space: int | None) -> None:
+    """Refuses a number that no layout can have."""
     if levels is not None and levels < 1:
         raise refuse("a stack needs a level", "levels at least 1", str(levels), "give --levels 1")
     if base is not None and (base < 2 or base % 2):

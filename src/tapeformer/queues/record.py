@@ -14,6 +14,7 @@ class Queue:
 
     Cells not yet written hold `blank`. `parity_test` says that reading before the beginning is
     noticed by equal parity (the length is even); without it such a read yields the newest cell.
+    Queues of one `column` (by default each is its own) have one length rule and move together.
     """
 
     name: str
@@ -21,6 +22,12 @@ class Queue:
     blank: str
     length_rule: str
     parity_test: bool = True
+    column: str = ""
+
+    @property
+    def in_column(self) -> str:
+        """The column that the queue belongs to: a head may fetch all queues of a column."""
+        return self.column or self.name
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class QueueMachine:
     each queue (what is appended) and each register, named as the queue or register. The first
     generated token is the step applied to the prompt.
 
-    `prompt` maps a prompt symbol to the queue that receives it and the symbol written there.
+    A prompt symbol is written, as `prompt_symbols` says, into `prompt_queue` and `prompt_copies`.
     `verdict` names the register that is `run` until the machine has stopped, then one of
     `accept reject halt out_of_space`; `stepped` the register that is `1` in the token of each
     step of the Turing machine; `state` the register that holds the Turing machine's state.
@@ -59,3 +66,4 @@ class QueueMachine:
     stepped: str = "stepped"
     state: str = "state"
     reading: Mapping[str, object] = field(default_factory=dict)
+    prompt_copies: tuple[str, ...] = ()

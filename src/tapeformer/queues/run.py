@@ -37,7 +37,8 @@ def prompt(machine: QueueMachine, word: Sequence[str]) -> tuple[Token, ...]:
 
 
 def _prompt_token(machine: QueueMachine, cell: str, place: int) -> Token:
-    queues = (cell if q.name == machine.prompt_queue else q.blank for q in machine.queues)
+    receivers = {machine.prompt_queue, *machine.prompt_copies}
+    queues = (cell if q.name in receivers else q.blank for q in machine.queues)
     return (*queues, *(register.start for register in machine.registers), str(place % 2))
 
 

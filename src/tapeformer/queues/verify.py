@@ -67,14 +67,15 @@ def _port_faults(side: str, machine: QueueMachine, ports: Sequence[Port]) -> Ite
 
 def _prompt_faults(machine: QueueMachine) -> Iterator[Fault]:
     alphabets = {queue.name: queue.alphabet for queue in machine.queues}
-    if machine.prompt_queue not in alphabets:
-        what = "the prompt goes to a queue that is not there"
-        yield Fault(what, expected=", ".join(alphabets), got=quoted(machine.prompt_queue))
-        return
-    for cell in (machine.prompt_start, *machine.prompt_symbols.values()):
-        if cell not in alphabets[machine.prompt_queue]:
-            what = f"the prompt writes a symbol that {quoted(machine.prompt_queue)} does not have"
-            yield Fault(what, got=quoted(cell))
+    for name in (machine.prompt_queue, *machine.prompt_copies):
+        if name not in alphabets:
+            what = "the prompt goes to a queue that is not there"
+            yield Fault(what, expected=", ".join(alphabets), got=quoted(name))
+            continue
+        for cell in (machine.prompt_start, *machine.prompt_symbols.values()):
+            if cell not in alphabets[name]:
+                what = f"the prompt writes a symbol that {quoted(name)} does not have"
+                yield Fault(what, got=quoted(cell))
 
 
 def _register_faults(machine: QueueMachine) -> Iterator[Fault]:

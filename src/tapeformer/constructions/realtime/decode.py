@@ -1,0 +1,135 @@
+"""Reading a window back: rings to levels, levels to stacks, stacks to tapes. Works at any token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tapeformer.constructions.decoded import Decoded, tape_between
+from tapeformer.constructions.realtime.fields import NO_MARK, TRACKS, Stack, length_rule
+from tapeformer.queues.record import Layout
+from tapeformer.queues.run import Token
+from tapeformer.simulator.result import Tape
+
+BEHIND = {"push": 1, "none": 0, "pull": -1}
+"""How many tracks lower a column is, once the level above has shifted it in this turn."""
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A level's columns from position 0 on, and how many of them this turn has passed."""
+
+    columns: tuple[tuple[str, ...], ...]
+    passed: int
+
+
+class Window:
+    """A window of tokens with the names of its factors."""
+
+    def __init__(self, reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> None:
+        self.reading, self.layout, self.tokens = reading, layout, tokens
+        self.place = {name: index for index, name in enumerate(reading["factors"])}
+        self.dummy: str = reading["dummy"]
+        self.first = Stack(1, "left")
+
+    def now(self, name: str) -> str:
+        """A factor of the last token."""
+        return self.tokens[-1][self.place[name]]
+
+    def stack(self, stack: Stack) -> list[str]:
+        """The cells of a stack, deepest first."""
+        cells: list[str] = []
+        for level in range(self.layout.levels, 0, -1):
+            cells = self._with_level(stack, level, cells)
+        cells += [self.now(name) for name in stack.top]
+        return [cell for cell in cells if cell != self.dummy]
+
+    def unread(self) -> list[str]:
+        """The prompt symbols that are still to be read back."""
+        index = self.place["phase"]
+        symbol = self.place[self.first.tracks("delay", 2)[0]]
+        levels = range(2, self.layout.levels + 1)
+        chosen = [level for level in levels if self.now(f"load{level}") == "1"]
+        length = self.layout.lengths[length_rule("delay", chosen[0])] if chosen else None
+        kept = self.tokens[-length:] if length else self.tokens
+        return [token[symbol] for token in kept if token[index] == "start"]
+
+    def _with_level(self, stack: Stack, level: int, above: list[str]) -> list[str]:
+        """The cells from this level up. What the level above is handing down comes before the rest."""
+        ring = self._ring(stack, level)
+        if ring is None:
+            return above
+        top = level == self.layout.levels
+        operation = "none" if top else self.now(stack.register(f"op{level + 1}"))
+        keyed = self._keyed(ring, BEHIND[operation])
+        arrived = [cell for (track, _), cell in keyed if track < 0]
+        own = [cell for (track, _), cell in keyed if track >= 0]
+        still_above = len(ring.columns) - ring.passed if operation == "pull" else 0
+        split = len(above) - still_above
+        return [*above[:split], *arrived, *above[split:], *own]
+
+    def _keyed(self, ring: Ring, behind: int) -> list[tuple[tuple[int, int], str]]:
+        """The cells with their place in the order: by track, as it was before this turn, then position."""
+        keyed = [
+            ((track + (behind if position < ring.passed else 0), position), cell)
+            for position, column in enumerate(ring.columns)
+            for track, cell in enumerate(column)
+            if cell != self.dummy
+        ]
+        return sorted(keyed)
+
+    def _ring(self, stack: Stack, level: int) -> Ring | None:
+        """The ring of a level, turned to its mark; none if the level is not started."""
+        marks = self._round(lambda kind: self.first.mark(kind, level), level)
+        if "1" not in marks:
+            return None
+        tracks = [
+            self._round(lambda kind, t=track: stack.tracks(kind, level)[t], level)
+            for track in range(TRACKS)
+        ]
+        empty = (self.dummy,) * TRACKS
+        columns = [
+            empty if mark == NO_MARK else column
+            for mark, column in zip(marks, zip(*tracks, strict=True), strict=True)
+        ]
+        start = marks.index("1")
+        turned = (*columns[start:], *columns[:start])
+        return Ring(turned, len(columns) - start)
+
+    def _round(self, name: Any, level: int) -> list[str]:
+        """What a ring will bring in the next turn: main from front to back, then delay."""
+        return [
+            symbol
+            for kind in ("main", "delay")
+            for symbol in self._queue(name(kind), self.layout.lengths[length_rule(kind, level)])
+        ]
+
+    def _queue(self, name: str, length: int) -> list[str]:
+        """A queue from front to back; before the beginning there are no marks."""
+        index = self.place[name]
+        found = [token[index] for token in self.tokens[-length:]]
+        return [NO_MARK] * (length - len(found)) + found
+
+
+def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
+    """The configuration that the last token leaves: every step is complete in its token."""
+    window = Window(reading, layout, tokens)
+    tapes = tuple(_tape(window, tape) for tape in range(1, reading["tapes"] + 1))
+    return Decoded(window.now("state"), tapes, settled=True)
+
+
+def _tape(window: Window, tape: int) -> Tape:
+    """The tape of two stacks and the symbol under the head."""
+    blank, bottom = window.reading["blank"], window.reading["bottom"]
+    left, right = (
+        [cell for cell in window.stack(Stack(tape, side)) if cell != bottom]
+        for side in ("left", "right")
+    )
+    after = [window.now(f"tape{tape}/head"), *reversed(right)]
+    phase = window.now("phase")
+    if tape > 1 or phase == "run":
+        return tape_between(left, after, blank)
+    if phase != "rewind":
+        after = [cell for cell in window.unread() if cell != bottom]
+    return tape_between([], [*left, *after], blank)

@@ -1,0 +1,91 @@
+"""The lengths of the queues: all that depends on n."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tapeformer.constructions.options import check_given, refuse
+from tapeformer.constructions.realtime.fields import CURRENT_TOKEN, TRACKS, length_rule
+from tapeformer.constructions.realtime.machine import NAME
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import Layout, QueueMachine
+
+
+def layout(
+    machine: TuringMachine,
+    levels: int | None = None,
+    base: int | None = None,
+    space: int | None = None,
+) -> Layout:
+    """main_i is b^i - b^(i-1) columns long and delay_i b^(i-1); b is 2 unless space asks for more.
+
+    What is not given is the least that holds `space` cells on either side of a head.
+    """
+    del machine
+    check_given(levels, base, space)
+    levels, base = _levels_and_base(levels, base, space or 0)
+    if levels < 2:
+        remedy = "give --levels 2 or more"
+        raise refuse("the prompt is read by level 2 or above", "2 levels", str(levels), remedy)
+    if space is not None and capacity(levels, base) < space:
+        raise refuse(
+            f"base {base} with {levels} levels is too small for {space} cells",
+            expected=f"{TRACKS} (1 + b + ... + b^levels) - 1 at least {space}",
+            got=str(capacity(levels, base)),
+            remedy="give a larger base, more levels or less space",
+        )
+    return Layout(NAME, levels, base, _lengths(levels, base), capacity(levels, base))
+
+
+def capacity(levels: int, base: int) -> int:
+    """The cells that a stack holds beside its bottom."""
+    columns: int = sum(base**level for level in range(levels + 1))
+    return TRACKS * columns - 1
+
+
+def longest_word(layout: Layout) -> int:
+    """The longest input: the highest level's delay must reach back over it and its bottom."""
+    longest: int = layout.base ** (layout.levels - 1) - 2
+    return longest
+
+
+def fewest_levels(length: int, base: int = 2) -> int:
+    """The fewest levels with which an input of some length can be read."""
+    levels = 2
+    while base ** (levels - 1) < length + 2:
+        levels += 1
+    return levels
+
+
+def with_shared_rules(machine: QueueMachine, layout: Layout) -> QueueMachine:
+    """The same machine with one rule for each length, so that one head serves all of that length.
+
+    In base 2, main_i and delay_i are equally long; in any other base nothing changes.
+    """
+    first = {layout.lengths[CURRENT_TOKEN]: CURRENT_TOKEN}
+    for rule, length in layout.lengths.items():
+        first.setdefault(length, rule)
+    shared = {rule: first[length] for rule, length in layout.lengths.items()}
+    queues = tuple(replace(q, length_rule=shared[q.length_rule]) for q in machine.queues)
+    return replace(machine, queues=queues)
+
+
+def _lengths(levels: int, base: int) -> dict[str, int]:
+    lengths = {}
+    for level in range(1, levels + 1):
+        block = base ** (level - 1)
+        lengths[length_rule("main", level)] = base * block - block
+        lengths[length_rule("delay", level)] = block
+    return lengths
+
+
+def _levels_and_base(levels: int | None, base: int | None, space: int) -> tuple[int, int]:
+    if levels is None:
+        levels, base = 2, base or 2
+        while capacity(levels, base) < space:
+            levels += 1
+    if base is None:
+        base = 2
+        while capacity(levels, base) < space:
+            base += 2
+    return levels, base
