@@ -57,13 +57,36 @@ class QueueRun:
         for token in prompt(machine, word):
             self._append(token)
 
+    @classmethod
+    def resumed(
+        cls,
+        machine: QueueMachine,
+        layout: Layout,
+        kept: Sequence[Token],
+        count: int,
+        step: Step | None = None,
+    ) -> QueueRun:
+        """A run of `count` tokens so far, of which the last are kept; older ones count as blank."""
+        run = cls(machine, layout, (), step)
+        queues = (queue.blank for queue in machine.queues)
+        blank = (*queues, *(register.start for register in machine.registers), "0")
+        run._ring = [blank] * run.size
+        run.count = count - len(kept)
+        for token in kept:
+            run._append(token)
+        return run
+
     def advance(self) -> Token:
         """Appends one token."""
-        last = self._ring[(self.count - 1) % self.size]
-        values = self.step((*self.fronts(), *last[len(self.lengths) : -1]))
-        token = (*values, str((self.count + 1) % 2))
+        token = self.following()
         self._append(token)
         return token
+
+    def following(self) -> Token:
+        """The token that comes next."""
+        last = self._ring[(self.count - 1) % self.size]
+        values = self.step((*self.fronts(), *last[len(self.lengths) : -1]))
+        return (*values, str((self.count + 1) % 2))
 
     def fronts(self) -> tuple[str, ...]:
         """What each queue pops next."""
