@@ -54,7 +54,10 @@ def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, .
     for number, track in enumerate(column):
         last = [negated(above.filled) for above in column[number + 1 : number + 2]]
         found.append(
-            {v: build.all_of(bit, *last, *guards, label="top") for v, bit in track.cell.items()}
+            {
+                v: build.all_of(bit, *last, *guards, label=f"top track{number}={v}")
+                for v, bit in track.cell.items()
+            }
         )
     return tuple(found)
 
@@ -83,11 +86,15 @@ def shifted(
         came = pulled if number == 0 else {}
         cell = {}
         for value, bit in track.cell.items():
-            terms = [build.all_of(bit, above.none, trusted, label="stays")]
+            terms = [build.all_of(bit, above.none, trusted, label=f"track{number}={value} stays")]
             if value in upper:
-                terms.append(build.all_of(upper[value], above.push, label="down"))
+                terms.append(
+                    build.all_of(upper[value], above.push, label=f"track{number}={value} down")
+                )
             if value in lower:
-                terms.append(build.all_of(lower[value], above.pull, label="up"))
+                terms.append(
+                    build.all_of(lower[value], above.pull, label=f"track{number}={value} up")
+                )
             terms += [came[value]] if value in came else []
             cell[value] = build.one_of(*terms, label="shifted")
         tracks.append(_track(build, cell))
@@ -100,7 +107,11 @@ def put(build: Builder, column: Column, cell: Cell, *guards: Literal) -> Column:
     for number, track in enumerate(column):
         below = [column[number - 1].filled] if number else []
         here = [*below, negated(track.filled), *guards]
-        added = {v: build.all_of(cell[v], *here, label="put") for v in track.cell if v in cell}
+        added = {
+            v: build.all_of(cell[v], *here, label=f"put track{number}={v}")
+            for v in track.cell
+            if v in cell
+        }
         tracks.append(_track(build, merged(build, [track.cell, added], "put")))
     return tuple(tracks)
 

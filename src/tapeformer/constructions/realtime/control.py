@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
+from tapeformer.constructions.reach import verdict_of
 from tapeformer.constructions.realtime.column import Cell, merged
 from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
-from tapeformer.constructions.stopping import verdict_of
 from tapeformer.machine.record import Move
 from tapeformer.queues.verify import VERDICTS
 
@@ -93,7 +93,9 @@ def _read_back(
     for level, name in enumerate(fields.input_queues(), 2):
         chosen = inputs[f"load{level}"]["1"]
         cell = {v: bit for v, bit in inputs[name].literals.items() if v != fields.dummy}
-        found.append({v: build.all_of(bit, chosen, loading) for v, bit in cell.items()})
+        found.append(
+            {v: build.all_of(bit, chosen, loading, label=f"read {v}") for v, bit in cell.items()}
+        )
     return merged(build, found, "prompt symbol")
 
 
@@ -132,7 +134,9 @@ def _head(
         cells.append(_popped(build, fields, view.left_top, back, fields.blank))
     if fields.bounded:
         written = action.writes[Move.LEFT]
-        cells.append({s: build.all_of(bit, view.at_end) for s, bit in written.items()})
+        cells.append(
+            {s: build.all_of(bit, view.at_end, label="stay at end") for s, bit in written.items()}
+        )
     return Wire(merged(build, cells, "head"))
 
 
@@ -140,7 +144,7 @@ def _popped(
     build: Builder, fields: Fields, top: Cell, pop: Literal, bottom_reads: str | None
 ) -> Cell:
     """What a pop brings under the head; the bottom may read as a symbol, or as nothing."""
-    cell = {s: build.all_of(top[s], pop, label="popped") for s in fields.machine.symbols}
+    cell = {s: build.all_of(top[s], pop, label="popped") for s in top if s != fields.bottom}
     if bottom_reads is not None:
         end = build.all_of(top[fields.bottom], pop, label="bottom")
         cell[bottom_reads] = build.one_of(cell[bottom_reads], end, label="popped")
@@ -154,7 +158,10 @@ def orders(
     for tape, (view, action) in enumerate(zip(views, decided.fired.actions, strict=True)):
         back = action.writes[Move.LEFT]
         if fields.bounded:
-            back = {s: build.all_of(b, negated(view.at_end)) for s, b in back.items()}
+            back = {
+                s: build.all_of(bit, negated(view.at_end), label="left of head")
+                for s, bit in back.items()
+            }
         left = StackOrder(action.moves[Move.LEFT], action.writes[Move.RIGHT])
         right = StackOrder(action.moves[Move.RIGHT], back)
         yield _booting_left(build, left, decided.boot) if tape == 0 else left
@@ -169,7 +176,9 @@ def _booting_left(build: Builder, order: StackOrder, boot: Boot) -> StackOrder:
 
 def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView) -> StackOrder:
     """The rewind pushes the head's symbol to the right."""
-    back = {s: build.all_of(bit, boot.back) for s, bit in view.head.literals.items()}
+    back = {
+        s: build.all_of(bit, boot.back, label="rewound") for s, bit in view.head.literals.items()
+    }
     return StackOrder(order.pop, merged(build, [order.push, back], "push"))
 
 

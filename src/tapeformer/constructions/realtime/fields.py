@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tapeformer.constructions.reach import tape_symbols
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, Register
 from tapeformer.queues.verify import VERDICTS
@@ -109,10 +110,14 @@ class Fields:
         """The tape's blank."""
         return self.machine.blank
 
-    def cells(self, track: int) -> tuple[str, ...]:
+    def symbols(self, tape: int) -> tuple[str, ...]:
+        """The symbols that can be on a tape, counted from 1."""
+        return tape_symbols(self.machine, tape - 1)
+
+    def cells(self, stack: Stack, track: int) -> tuple[str, ...]:
         """What a cell of a track can hold, the dummy first."""
         bottom = () if track else (self.bottom,)
-        return (self.dummy, *bottom, *self.machine.symbols)
+        return (self.dummy, *bottom, *self.symbols(stack.tape))
 
     def queues(self) -> tuple[Queue, ...]:
         """All queues, level by level: the marks, then the columns of each stack."""
@@ -128,7 +133,7 @@ class Fields:
             Register("stepped", ("0", "1"), "0"),
             Register("state", self.machine.states, self.machine.start),
             Register("grow", ("0", "1"), "0"),
-            *(Register(f"tape{t}/head", self.machine.symbols, self.blank) for t in self.tapes),
+            *(Register(f"tape{t}/head", self.symbols(t), self.blank) for t in self.tapes),
             *(register for stack in self.stacks for register in self._top(stack)),
             *(register for level in levels for register in self._registers_of(level)),
         )
@@ -157,13 +162,15 @@ class Fields:
         rule, column = length_rule(kind, level), stack.column(kind, level)
         tested = self.input_queues()
         for track, name in enumerate(stack.tracks(kind, level)):
-            yield Queue(name, self.cells(track), self.dummy, rule, name in tested, column)
+            yield Queue(name, self.cells(stack, track), self.dummy, rule, name in tested, column)
 
     def _top(self, stack: Stack) -> Iterator[Register]:
         """Level 0; every stack but the input's has its bottom from the beginning."""
         for track, name in enumerate(stack.top):
             holds_bottom = track == 0 and not stack.is_input
-            yield Register(name, self.cells(track), self.bottom if holds_bottom else self.dummy)
+            yield Register(
+                name, self.cells(stack, track), self.bottom if holds_bottom else self.dummy
+            )
 
     def _registers_of(self, level: int) -> Iterator[Register]:
         bits = ("0", "1")

@@ -114,9 +114,9 @@ def decide(build: Builder, level: Level, above: Operation) -> Operation:
         equal_here,
     )
     full = build.all_of(clock.mark, level.previous[-1].filled, label="full")
-    push = _at_end(build, parities, clock.boundary, level.below_high, negated(full))
+    push = _at_end(build, "push", parities, clock.boundary, level.below_high, negated(full))
     some = (level.previous[0].filled, clock.delay_trusted)
-    pull = _at_end(build, parities, clock.boundary, negated(level.below_high), *some)
+    pull = _at_end(build, "pull", parities, clock.boundary, negated(level.below_high), *some)
     return _latched(build, level, push, pull)
 
 
@@ -131,21 +131,22 @@ def _odd(build: Builder, column: Column, trusted: Literal) -> Literal:
     return build.one_of(*terms, label="odd")
 
 
-def _at_end(build: Builder, parities: tuple[Literal, ...], *guards: Literal) -> Literal:
+def _at_end(build: Builder, what: str, parities: tuple[Literal, ...], *guards: Literal) -> Literal:
     """Where an odd number of the parities hold, and all guards: in one layer of ANDs."""
     ways = [signs for signs in product((False, True), repeat=len(parities)) if sum(signs) % 2]
     terms = []
     for signs in ways:
         pairs = zip(parities, signs, strict=True)
-        terms.append(build.all_of(*(p if s else negated(p) for p, s in pairs), *guards))
-    return build.one_of(*terms, label="at the end")
+        signed = (p if s else negated(p) for p, s in pairs)
+        terms.append(build.all_of(*signed, *guards, label=f"{what} at the end"))
+    return build.one_of(*terms, label=f"{what} at the end")
 
 
 def _latched(build: Builder, level: Level, push: Literal, pull: Literal) -> Operation:
     """New at a block boundary, else as it was."""
     inside = negated(level.clock.boundary)
-    pushes = build.one_of(push, build.all_of(inside, level.op.push), label="push")
-    pulls = build.one_of(pull, build.all_of(inside, level.op.pull), label="pull")
+    pushes = build.one_of(push, build.all_of(inside, level.op.push, label="push on"), label="push")
+    pulls = build.one_of(pull, build.all_of(inside, level.op.pull, label="pull on"), label="pull")
     return Operation(pushes, pulls, negated(build.one_of(pushes, pulls, label="moves")))
 
 

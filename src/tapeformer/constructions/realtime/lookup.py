@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
+from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.constructions.realtime.column import Cell, Column, merged, top_cells
 from tapeformer.constructions.realtime.fields import Fields
-from tapeformer.constructions.stopping import verdict_of
 from tapeformer.machine.record import Move, Rule
 
 Met = list[tuple[Literal, Rule]]
@@ -52,7 +53,10 @@ def tape_view(
         left_top=tops[0],
         right_top=tops[1],
         at_end=tops[0][fields.bottom],
-        full=(build.all_of(full[0], left[-1].filled), build.all_of(full[1], right[-1].filled)),
+        full=(
+            build.all_of(full[0], left[-1].filled, label="left full"),
+            build.all_of(full[1], right[-1].filled, label="right full"),
+        ),
         head=head,
     )
 
@@ -87,12 +91,12 @@ def fired(
     ready = tuple(_ready(build, fields, view) for view in views)
     met: Met = []
     made: Met = []
-    for (name, read), rule in fields.machine.rule_for.items():
-        if name not in fields.machine.stopping:
-            match = [state[name], *(v.head[s] for v, s in zip(views, read, strict=True))]
-            needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
-            met.append((build.all_of(*match, label="rule"), rule))
-            made.append((build.all_of(running, *match, *needs, label="fires"), rule))
+    for rule in live_rules(fields.machine):
+        match = [state[rule.state], *(v.head[s] for v, s in zip(views, rule.read, strict=True))]
+        needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
+        name = f"{rule.state} {' '.join(rule.read)}"
+        met.append((build.all_of(*match, label=f"rule {name}"), rule))
+        made.append((build.all_of(running, *match, *needs, label=f"{name} fires"), rule))
     return Fired(
         applies=build.one_of(*(literal for literal, _ in met), label="applies"),
         refused=_refused(build, fields, met, views, running),
@@ -126,8 +130,9 @@ def _refused(
     for tape, view in enumerate(views):
         moves = _moves(build, met, tape)
         inside = [negated(view.at_end)] if fields.bounded else []
-        found.append(build.all_of(running, moves[Move.RIGHT], view.full[0]))
-        found.append(build.all_of(running, moves[Move.LEFT], view.full[1], *inside))
+        right, left = moves[Move.RIGHT], moves[Move.LEFT]
+        found.append(build.all_of(running, right, view.full[0], label="left refuses"))
+        found.append(build.all_of(running, left, view.full[1], *inside, label="right refuses"))
     return build.any_of(*found, label="out of space")
 
 
@@ -143,7 +148,7 @@ def _action(build: Builder, fields: Fields, made: Met, tape: int) -> TapeAction:
         chosen = (m for m, r in made if r.moves[tape] is move and r.write[tape] == symbol)
         return build.one_of(*chosen, label=f"{move.name} writes {symbol}")
 
-    symbols = fields.machine.symbols
+    symbols = fields.symbols(tape + 1)
     writes = {move: {symbol: writing(move, symbol) for symbol in symbols} for move in Move}
     return TapeAction(_moves(build, made, tape), writes)
 
@@ -169,11 +174,12 @@ def _stuck(
     machine = fields.machine
     if state in machine.stopping:
         return arrived
-    known = [read for q, read in machine.rule_for if q == state]
-    if 2 * len(known) < len(machine.symbols) ** machine.tapes:
+    known = [rule.read for rule in live_rules(machine) if rule.state == state]
+    symbols = [fields.symbols(tape) for tape in fields.tapes]
+    if 2 * len(known) < prod(map(len, symbols)):
         go_on = [_reading(build, arrived, heads, read) for read in known]
         return negated(build.one_of(negated(arrived), *go_on, label=f"{state} ends"))
-    missing = set(product(machine.symbols, repeat=machine.tapes)).difference(known)
+    missing = set(product(*symbols)).difference(known)
     end = [_reading(build, arrived, heads, read) for read in sorted(missing)]
     return build.one_of(*end, label=f"{state} ends")
 

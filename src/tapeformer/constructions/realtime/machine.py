@@ -59,7 +59,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
         step=step_circuit(fields),
         prompt_queue=first,
         prompt_start=fields.bottom,
-        prompt_symbols={symbol: symbol for symbol in machine.symbols},
+        prompt_symbols={s: s for s in machine.symbols if s in machine.word_symbols},
         reading=reading(fields),
         prompt_copies=tuple(copies),
     )
@@ -164,7 +164,8 @@ def _clock_outputs(
     stack = fields.stacks[0]
     for number, clock in enumerate(clocks, 1):
         with build.scope(f"clock/level{number}"):
-            wanted = build.any_of(*(view.levels[number - 1].below_high for view in views))
+            high = [view.levels[number - 1].below_high for view in views]
+            wanted = build.any_of(*high, label="wanted")
             starts = build.all_of(clock.boundary, negated(clock.started), wanted, label="starts")
             started = build.one_of(clock.started, starts, label="started")
             mark = build.one_of(clock.mark, starts, label="mark")
@@ -206,7 +207,7 @@ def _operations(build: Builder, view: StackView) -> dict[int, Operation]:
     above = idle
     for number in range(len(view.levels), 0, -1):
         level = view.levels[number - 1]
-        with build.scope(f"{view.stack.name}/level{number}"):
+        with build.scope(f"level{number}"):
             ops[number] = decide(build, level, above)
         above = level.op
     return ops
