@@ -1,0 +1,1 @@
+"""Long random tests as commands; the short forms are among the tests."""

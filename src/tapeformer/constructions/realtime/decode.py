@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeformer.constructions.decoded import Decoded, tape_between
-from tapeformer.constructions.realtime.fields import NO_MARK, TRACKS, Stack, length_rule
+from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
+from tapeformer.constructions.realtime.fields import KINDS, NO_MARK, TRACKS, Stack, length_rule
 from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
 from tapeformer.simulator.result import Tape
@@ -81,13 +81,13 @@ class Window:
 
     def _ring(self, stack: Stack, level: int) -> Ring | None:
         """The ring of a level, turned to its mark; none if the level is not started."""
-        marks = self._round(lambda kind: self.first.mark(kind, level), level)
-        if "1" not in marks:
+        marks = self._round([self.first.mark(kind, level) for kind in KINDS], level)
+        if self.now(f"started{level}") == "0":
             return None
-        tracks = [
-            self._round(lambda kind, t=track: stack.tracks(kind, level)[t], level)
-            for track in range(TRACKS)
-        ]
+        if "1" not in marks:
+            raise unreadable(f"level {level} has lost its mark")
+        pairs = zip(*(stack.tracks(kind, level) for kind in KINDS), strict=True)
+        tracks = [self._round(names, level) for names in pairs]
         empty = (self.dummy,) * TRACKS
         columns = [
             empty if mark == NO_MARK else column
@@ -97,13 +97,11 @@ class Window:
         turned = (*columns[start:], *columns[:start])
         return Ring(turned, len(columns) - start)
 
-    def _round(self, name: Any, level: int) -> list[str]:
+    def _round(self, names: Sequence[str], level: int) -> list[str]:
         """What a ring will bring in the next turn: main from front to back, then delay."""
-        return [
-            symbol
-            for kind in ("main", "delay")
-            for symbol in self._queue(name(kind), self.layout.lengths[length_rule(kind, level)])
-        ]
+        lengths = [self.layout.lengths[length_rule(kind, level)] for kind in KINDS]
+        pairs = zip(names, lengths, strict=True)
+        return [symbol for name, length in pairs for symbol in self._queue(name, length)]
 
     def _queue(self, name: str, length: int) -> list[str]:
         """A queue from front to back; before the beginning there are no marks."""
@@ -122,12 +120,12 @@ def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) 
 def _tape(window: Window, tape: int) -> Tape:
     """The tape of two stacks and the symbol under the head."""
     blank, bottom = window.reading["blank"], window.reading["bottom"]
-    left, right = (
-        [cell for cell in window.stack(Stack(tape, side)) if cell != bottom]
-        for side in ("left", "right")
-    )
-    after = [window.now(f"tape{tape}/head"), *reversed(right)]
+    stacks = [window.stack(Stack(tape, side)) for side in ("left", "right")]
     phase = window.now("phase")
+    if phase == "run" and any(stack[:1] != [bottom] for stack in stacks):
+        raise unreadable(f"a stack of tape {tape} has lost its bottom")
+    left, right = ([cell for cell in stack if cell != bottom] for stack in stacks)
+    after = [window.now(f"tape{tape}/head"), *reversed(right)]
     if tape > 1 or phase == "run":
         return tape_between(left, after, blank)
     if phase != "rewind":

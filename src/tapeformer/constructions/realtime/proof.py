@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, TypeVar
 
 from tapeformer.constructions.realtime.fields import HIGH, TRACKS
@@ -108,15 +109,18 @@ def _explored(
 
 
 def _level_steps(state: LevelState) -> Iterator[tuple[LevelState, str]]:
-    """Every step of a level to its next block boundary, with what would break the induction."""
-    for below_high in (False, True):
+    """Every step of a level to its next block boundary, with what would break the induction.
+
+    All stacks have one clock, so another stack may start the level while this one holds nothing.
+    """
+    for below_high, started in product((False, True), repeat=2):
         change = blocks_up(BASE, state.blocks, state.boundary, below_high)
-        for units, above in _answers(state):
-            blocks = state.blocks + change - BASE * units
-            started = state.started or change > 0
+        if started or not (state.started or change):
             boundary = (state.boundary + 1) % BASE if started else 0
-            after = LevelState(blocks, boundary, started, above)
-            yield after, _level_fault(state, after, below_high, change)
+            for units, above in _answers(state):
+                blocks = state.blocks + change - BASE * units
+                after = LevelState(blocks, boundary, started, above)
+                yield after, _level_fault(state, after, below_high, change)
 
 
 def _answers(state: LevelState) -> frozenset[Answer]:
