@@ -39,6 +39,14 @@ def test_at_every_token_with_every_promise_checked(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(4000, 4016))
+def test_symbols_kept_as_bits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr("tapeformer.constructions.realtime.code.SMALL", 1)
+    case = random_case(seed)
+    assert any(queue.name.endswith(".bit0") for queue in case.built().queues)
+    follow("realtime", case.machine, case.word, case.layout, steps=40, every_token=True)
+
+
 @pytest.mark.parametrize(("levels", "base"), [(3, 2), (6, 2), (3, 4), (2, 6), (2, 8)])
 @pytest.mark.parametrize(
     "machine",

@@ -7,7 +7,7 @@ from random import Random
 
 from tapeformer.constructions import construction
 from tapeformer.machine.record import TapeKind, TuringMachine
-from tapeformer.queues import Layout
+from tapeformer.queues import Layout, QueueMachine
 from tests.constructions.machines import one_tape, random_machine, random_word
 
 SIZES = {2: (2, 3, 4, 5, 6), 4: (2, 3), 6: (2, 3), 8: (2,)}
@@ -21,6 +21,10 @@ class RandomCase:
     machine: TuringMachine
     layout: Layout
     word: tuple[str, ...]
+
+    def built(self) -> QueueMachine:
+        """The queue machine."""
+        return REALTIME.queue_machine(self.machine, self.layout.levels)
 
 
 def random_case(seed: int, longest: int = 12) -> RandomCase:

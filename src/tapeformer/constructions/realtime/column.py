@@ -5,14 +5,16 @@ A column is filled from track 0 up, so which tracks are filled is a thermometer 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
+from tapeformer.constructions.realtime.code import Cell, Code, Plane
+from tapeformer.constructions.realtime.fields import bit_names
 
-Cell = Mapping[str, Literal]
-"""What a cell holds; where no literal is true it holds a dummy."""
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -35,17 +37,30 @@ class Operation:
     none: Literal
 
 
-def column_of(wires: Iterable[Wire], dummy: str) -> Column:
-    """The column of the given cells."""
-    return tuple(
-        Track({v: bit for v, bit in wire.literals.items() if v != dummy}, negated(wire[dummy]))
-        for wire in wires
-    )
+def column_of(inputs: Mapping[str, Wire], names: Iterable[str], code: Code, dummy: str) -> Column:
+    """The column of the cells with the given names."""
+    tracks = []
+    for name in names:
+        cell: dict[Plane, Literal] = {v: b for v, b in inputs[name].literals.items() if v != dummy}
+        cell |= {number: inputs[b]["1"] for number, b in enumerate(bit_names(name, code))}
+        tracks.append(Track(cell, negated(inputs[name][dummy])))
+    return tuple(tracks)
 
 
-def wires_of(column: Column, dummy: str) -> tuple[Wire, ...]:
-    """The cells of a column as wires."""
-    return tuple(Wire({dummy: negated(track.filled), **track.cell}) for track in column)
+def wires_of(
+    column: Column, names: Iterable[str], code: Code, dummy: str
+) -> Iterator[tuple[str, Wire]]:
+    """The factors of a column's cells, by name."""
+    for name, track in zip(names, column, strict=True):
+        own = {plane: bit for plane, bit in track.cell.items() if isinstance(plane, str)}
+        yield name, Wire({dummy: negated(track.filled), **own})
+        for number, bit_name in enumerate(bit_names(name, code)):
+            yield bit_name, bit_wire(track.cell[number])
+
+
+def bit_wire(bit: Literal) -> Wire:
+    """A literal as a wire with the values 0 and 1."""
+    return Wire({"0": negated(bit), "1": bit})
 
 
 def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, ...]:
@@ -62,7 +77,9 @@ def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, .
     return tuple(found)
 
 
-def merged(build: Builder, cells: Sequence[Cell], label: str) -> Cell:
+def merged(
+    build: Builder, cells: Sequence[Mapping[Key, Literal]], label: str
+) -> dict[Key, Literal]:
     """The one cell of several that holds anything."""
     values = dict.fromkeys(value for cell in cells for value in cell)
     return {
@@ -129,4 +146,5 @@ def without(build: Builder, column: Column, taken: Sequence[Cell]) -> Column:
 
 
 def _track(build: Builder, cell: Cell) -> Track:
-    return Track(cell, build.one_of(*cell.values(), label="filled"))
+    own = (bit for plane, bit in cell.items() if isinstance(plane, str))
+    return Track(cell, build.one_of(*own, label="filled"))

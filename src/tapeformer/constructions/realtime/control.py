@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import verdict_of
-from tapeformer.constructions.realtime.column import Cell, merged
-from tapeformer.constructions.realtime.fields import Fields
+from tapeformer.constructions.realtime.code import SOME, Cell, Plane
+from tapeformer.constructions.realtime.column import bit_wire, merged
+from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
 from tapeformer.machine.record import Move
 from tapeformer.queues.verify import VERDICTS
@@ -46,7 +47,7 @@ class Control:
 
     boot: Boot
     fired: Fired
-    heads: tuple[Wire, ...]
+    heads: tuple[Cell, ...]
     verdicts: Mapping[str, Literal]
 
 
@@ -73,7 +74,8 @@ def _boot(build: Builder, fields: Fields, inputs: Mapping[str, Wire], view: Tape
     phase = inputs["phase"]
     loading = build.one_of(phase["wait"], phase["load"], label="loading")
     symbol = _read_back(build, fields, inputs, loading)
-    reading = build.one_of(*symbol.values(), label="reading")
+    own = (bit for plane, bit in symbol.items() if isinstance(plane, str))
+    reading = build.one_of(*own, label="reading")
     popping = (view.left[0].filled, negated(view.at_end), negated(view.right[-1].filled))
     return Boot(
         chosen=_chosen(build, fields, inputs),
@@ -89,14 +91,19 @@ def _read_back(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], loading: Literal
 ) -> Cell:
     """The prompt symbol that the chosen level's delay reads back."""
-    found = []
-    for level, name in enumerate(fields.input_queues(), 2):
-        chosen = inputs[f"load{level}"]["1"]
-        cell = {v: bit for v, bit in inputs[name].literals.items() if v != fields.dummy}
-        found.append(
-            {v: build.all_of(bit, chosen, loading, label=f"read {v}") for v, bit in cell.items()}
-        )
-    return merged(build, found, "prompt symbol")
+    read: dict[str, Literal] = {}
+    for symbol in (fields.bottom, *fields.prompt_symbols):
+        ways = [
+            build.all_of(inputs[name][symbol], inputs[f"load{level}"]["1"], loading, label="read")
+            for level, name in enumerate(fields.input_queues(), 2)
+        ]
+        read[symbol] = build.one_of(*ways, label=f"reads {symbol}")
+    code = fields.code(1)
+    cell: dict[Plane, Literal] = {fields.bottom: read.pop(fields.bottom)}
+    for plane in (*code.values, *code.head_planes):
+        having = (bit for symbol, bit in read.items() if plane in code.planes(symbol))
+        cell[plane] = build.one_of(*having, label="prompt symbol")
+    return cell
 
 
 def _chosen(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> dict[int, Literal]:
@@ -118,36 +125,39 @@ def _head(
     action: TapeAction,
     fire: Literal,
     boot: Boot | None,
-) -> Wire:
+) -> Cell:
     """The symbol under the head: popped, written and left there, or as it was."""
     booting = [boot.over, boot.back] if boot else []
     left_bottom = None if fields.bounded else fields.blank
     moved = build.one_of(fire, *booting, label="moved")
     cells = [
-        _popped(build, fields, view.left_top, action.moves[Move.LEFT], left_bottom),
-        _popped(build, fields, view.right_top, action.moves[Move.RIGHT], fields.blank),
-        action.writes[Move.STAY],
-        {s: build.all_of(view.head[s], negated(moved), label="head") for s in view.head.values},
+        _popped(build, fields, view, view.left_top, action.moves[Move.LEFT], left_bottom),
+        _popped(build, fields, view, view.right_top, action.moves[Move.RIGHT], fields.blank),
+        {plane: action.writes[Move.STAY][plane] for plane in view.head},
+        {p: build.all_of(bit, negated(moved), label="head") for p, bit in view.head.items()},
     ]
     if booting:
         back = build.one_of(*booting, label="booting")
-        cells.append(_popped(build, fields, view.left_top, back, fields.blank))
+        cells.append(_popped(build, fields, view, view.left_top, back, fields.blank))
     if fields.bounded:
-        written = action.writes[Move.LEFT]
-        cells.append(
-            {s: build.all_of(bit, view.at_end, label="stay at end") for s, bit in written.items()}
-        )
-    return Wire(merged(build, cells, "head"))
+        written = ((plane, action.writes[Move.LEFT][plane]) for plane in view.head)
+        cells.append({p: build.all_of(bit, view.at_end, label="stay at end") for p, bit in written})
+    return merged(build, cells, "head")
 
 
 def _popped(
-    build: Builder, fields: Fields, top: Cell, pop: Literal, bottom_reads: str | None
+    build: Builder,
+    fields: Fields,
+    view: TapeView,
+    top: Cell,
+    pop: Literal,
+    bottom_reads: str | None,
 ) -> Cell:
     """What a pop brings under the head; the bottom may read as a symbol, or as nothing."""
-    cell = {s: build.all_of(top[s], pop, label="popped") for s in top if s != fields.bottom}
-    if bottom_reads is not None:
+    cell = {plane: build.all_of(top[plane], pop, label="popped") for plane in view.head}
+    for plane in view.code.planes(bottom_reads).intersection(cell) if bottom_reads else ():
         end = build.all_of(top[fields.bottom], pop, label="bottom")
-        cell[bottom_reads] = build.one_of(cell[bottom_reads], end, label="popped")
+        cell[plane] = build.one_of(cell[plane], end, label="popped")
     return cell
 
 
@@ -176,10 +186,9 @@ def _booting_left(build: Builder, order: StackOrder, boot: Boot) -> StackOrder:
 
 def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView) -> StackOrder:
     """The rewind pushes the head's symbol to the right."""
-    back = {
-        s: build.all_of(bit, boot.back, label="rewound") for s, bit in view.head.literals.items()
-    }
-    return StackOrder(order.pop, merged(build, [order.push, back], "push"))
+    back: Cell = {p: build.all_of(b, boot.back, label="rewound") for p, b in view.head.items()}
+    some: Cell = {SOME: boot.back} if view.code.bits else {}
+    return StackOrder(order.pop, merged(build, [order.push, back, some], "push"))
 
 
 def control_outputs(
@@ -192,10 +201,19 @@ def control_outputs(
     yield "verdict", _verdict(build, inputs["verdict"], decided)
     yield "stepped", bit_wire(fire)
     yield "state", Wire(merged(build, [decided.fired.arrived, kept], "state"))
-    for number, head in zip(fields.tapes, decided.heads, strict=True):
-        yield f"tape{number}/head", head
+    for tape, head in zip(fields.tapes, decided.heads, strict=True):
+        yield from _head_outputs(fields, tape, head)
     for level, chosen in boot.chosen.items():
         yield f"load{level}", bit_wire(chosen)
+
+
+def _head_outputs(fields: Fields, tape: int, head: Cell) -> Iterator[tuple[str, Wire]]:
+    code, name = fields.code(tape), f"tape{tape}/head"
+    if code.bits:
+        names = enumerate(bit_names(name, code))
+        yield from ((bit_name, bit_wire(head[number])) for number, bit_name in names)
+    else:
+        yield name, Wire({symbol: head[symbol] for symbol in code.symbols})
 
 
 def _phase(build: Builder, phase: Wire, boot: Boot) -> Wire:
@@ -221,8 +239,3 @@ def _verdict(build: Builder, verdict: Wire, decided: Control) -> Wire:
         for name in VERDICTS[1:]
     }
     return Wire({"run": negated(build.one_of(*ended.values(), label="ended")), **ended})
-
-
-def bit_wire(bit: Literal) -> Wire:
-    """A literal as a wire with the values 0 and 1."""
-    return Wire({"0": negated(bit), "1": bit})

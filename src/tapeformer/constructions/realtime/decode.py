@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
-from tapeformer.constructions.realtime.fields import KINDS, NO_MARK, TRACKS, Stack, length_rule
+from tapeformer.constructions.realtime.code import SOME, Code
+from tapeformer.constructions.realtime.fields import (
+    KINDS,
+    NO_MARK,
+    TRACKS,
+    Stack,
+    bit_names,
+    length_rule,
+)
 from tapeformer.queues.record import Layout
 from tapeformer.queues.run import Token
 from tapeformer.simulator.result import Tape
@@ -42,13 +50,19 @@ class Window:
         cells: list[str] = []
         for level in range(self.layout.levels, 0, -1):
             cells = self._with_level(stack, level, cells)
-        cells += [self.now(name) for name in stack.top]
+        now = self.tokens[-1:]
+        cells += [cell for name in stack.top for cell in self._cells(name, stack.tape, now)]
         return [cell for cell in cells if cell != self.dummy]
+
+    def head(self, tape: int) -> str:
+        """The symbol under a head."""
+        symbols, name = self.reading["coded"][tape - 1], f"tape{tape}/head"
+        return self._symbols(name, symbols, self.tokens[-1:])[0] if symbols else self.now(name)
 
     def unread(self) -> list[str]:
         """The prompt symbols that are still to be read back."""
         index = self.place["phase"]
-        symbol = self.place[self.first.tracks("delay", 2)[0]]
+        symbol = self.place[self.first.input(2)]
         levels = range(2, self.layout.levels + 1)
         chosen = [level for level in levels if self.now(f"load{level}") == "1"]
         length = self.layout.lengths[length_rule("delay", chosen[0])] if chosen else None
@@ -81,13 +95,16 @@ class Window:
 
     def _ring(self, stack: Stack, level: int) -> Ring | None:
         """The ring of a level, turned to its mark; none if the level is not started."""
-        marks = self._round([self.first.mark(kind, level) for kind in KINDS], level)
+        marks = [
+            token[self.place[self.first.mark(kind, level)]]
+            for kind in KINDS
+            for token in self._queue(kind, level)
+        ]
         if self.now(f"started{level}") == "0":
             return None
         if "1" not in marks:
             raise unreadable(f"level {level} has lost its mark")
-        pairs = zip(*(stack.tracks(kind, level) for kind in KINDS), strict=True)
-        tracks = [self._round(names, level) for names in pairs]
+        tracks = [self._track(stack, level, track) for track in range(TRACKS)]
         empty = (self.dummy,) * TRACKS
         columns = [
             empty if mark == NO_MARK else column
@@ -97,17 +114,37 @@ class Window:
         turned = (*columns[start:], *columns[:start])
         return Ring(turned, len(columns) - start)
 
-    def _round(self, names: Sequence[str], level: int) -> list[str]:
+    def _track(self, stack: Stack, level: int, track: int) -> list[str]:
         """What a ring will bring in the next turn: main from front to back, then delay."""
-        lengths = [self.layout.lengths[length_rule(kind, level)] for kind in KINDS]
-        pairs = zip(names, lengths, strict=True)
-        return [symbol for name, length in pairs for symbol in self._queue(name, length)]
+        return [
+            cell
+            for kind in KINDS
+            for cell in self._cells(
+                stack.tracks(kind, level)[track], stack.tape, self._queue(kind, level)
+            )
+        ]
 
-    def _queue(self, name: str, length: int) -> list[str]:
-        """A queue from front to back; before the beginning there are no marks."""
-        index = self.place[name]
-        found = [token[index] for token in self.tokens[-length:]]
-        return [NO_MARK] * (length - len(found)) + found
+    def _queue(self, kind: str, level: int) -> Sequence[Token]:
+        """The tokens in which a queue lies, front to back; before the beginning they are unmarked."""
+        length = self.layout.lengths[length_rule(kind, level)]
+        missing = length - len(self.tokens)
+        unmarked = (NO_MARK,) * len(self.tokens[-1])
+        return [unmarked] * missing + list(self.tokens[-length:])
+
+    def _cells(self, name: str, tape: int, tokens: Sequence[Token]) -> list[str]:
+        """A cell in each of some tokens: a symbol, the bottom or the dummy."""
+        own = [token[self.place[name]] for token in tokens]
+        symbols = self.reading["coded"][tape - 1]
+        if not symbols:
+            return own
+        held = self._symbols(name, symbols, tokens)
+        return [symbol if cell == SOME else cell for cell, symbol in zip(own, held, strict=True)]
+
+    def _symbols(self, name: str, symbols: list[str], tokens: Sequence[Token]) -> list[str]:
+        """The symbol whose number the bits of a cell or head are, in each of some tokens."""
+        places = [self.place[bit_name] for bit_name in bit_names(name, Code(tuple(symbols)))]
+        numbers = (sum((token[p] == "1") << i for i, p in enumerate(places)) for token in tokens)
+        return [symbols[number] if number < len(symbols) else SOME for number in numbers]
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
@@ -125,7 +162,7 @@ def _tape(window: Window, tape: int) -> Tape:
     if phase == "run" and any(stack[:1] != [bottom] for stack in stacks):
         raise unreadable(f"a stack of tape {tape} has lost its bottom")
     left, right = ([cell for cell in stack if cell != bottom] for stack in stacks)
-    after = [window.now(f"tape{tape}/head"), *reversed(right)]
+    after = [window.head(tape), *reversed(right)]
     if tape > 1 or phase == "run":
         return tape_between(left, after, blank)
     if phase != "rewind":

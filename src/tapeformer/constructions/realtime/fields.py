@@ -1,7 +1,7 @@
 """The names of everything a token carries: columns, clock marks and registers.
 
 A tape is two stacks. A stack is level 0, one column in the registers, and levels 1..k', each a
-ring of two queues of columns, `main` and `delay`. A column is X cells (tracks), each in a queue
+ring of two queues of columns, `main` and `delay`. A column is X cells (tracks), each in queues
 of its own; they share a length, so one head can fetch a whole column.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
+from tapeformer.constructions.realtime.code import Code
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, Register
 from tapeformer.queues.verify import VERDICTS
@@ -27,6 +28,7 @@ NO_MARK = "-"
 MARKS = (NO_MARK, "0", "1")
 """Not started when written; started; started and at position 0."""
 KINDS = ("main", "delay")
+BITS = ("0", "1")
 CURRENT_TOKEN = "one"
 """The length rule of delay_1: its only column is in the current token."""
 
@@ -64,6 +66,10 @@ class Stack:
     def top(self) -> tuple[str, ...]:
         """The names of level 0's cells, such as `tape1.left/top.track0`."""
         return tuple(f"{self.name}/top.track{t}" for t in range(TRACKS))
+
+    def input(self, level: int) -> str:
+        """The name of the queue from which a level reads the prompt back."""
+        return f"{self.column('delay', level)}.input"
 
     def register(self, what: str) -> str:
         """The name of a register, such as `tape1.left/op2`."""
@@ -110,14 +116,17 @@ class Fields:
         """The tape's blank."""
         return self.machine.blank
 
-    def symbols(self, tape: int) -> tuple[str, ...]:
-        """The symbols that can be on a tape, counted from 1."""
-        return tape_symbols(self.machine, tape - 1)
+    def code(self, tape: int) -> Code:
+        """How the symbols that can be on a tape (from 1) are kept."""
+        return self._codes[tape - 1]
 
-    def cells(self, stack: Stack, track: int) -> tuple[str, ...]:
-        """What a cell of a track can hold, the dummy first."""
-        bottom = () if track else (self.bottom,)
-        return (self.dummy, *bottom, *self.symbols(stack.tape))
+    def factors(self, name: str, stack: Stack) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """The factors of a cell: name, alphabet and blank of its own, then of each of its bits."""
+        code = self.code(stack.tape)
+        bottom = (self.bottom,) if name.endswith("track0") else ()
+        yield name, (self.dummy, *bottom, *code.values), self.dummy
+        for bit_name in bit_names(name, code):
+            yield bit_name, BITS, "0"
 
     def queues(self) -> tuple[Queue, ...]:
         """All queues, level by level: the marks, then the columns of each stack."""
@@ -130,56 +139,70 @@ class Fields:
         return (
             Register("phase", PHASES, "start"),
             Register("verdict", VERDICTS, "run"),
-            Register("stepped", ("0", "1"), "0"),
+            Register("stepped", BITS, "0"),
             Register("state", self.machine.states, self.machine.start),
-            Register("grow", ("0", "1"), "0"),
-            *(Register(f"tape{t}/head", self.symbols(t), self.blank) for t in self.tapes),
+            Register("grow", BITS, "0"),
+            *(register for tape in self.tapes for register in self._head(tape)),
             *(register for stack in self.stacks for register in self._top(stack)),
             *(register for level in levels for register in self._registers_of(level)),
         )
 
     def input_queues(self) -> tuple[str, ...]:
-        """Where a prompt symbol is written: into each delay that may read it back."""
-        levels = range(2, self.levels + 1)
-        return tuple(self.stacks[0].tracks("delay", level)[0] for level in levels)
+        """Where a prompt symbol is written: for each level whose delay may read it back."""
+        return tuple(self.stacks[0].input(level) for level in range(2, self.levels + 1))
 
     def _queues_of(self, level: int) -> Iterator[Queue]:
+        """Only marks and input are tested for range: a mark tells whether its column counts."""
+        first = self.stacks[0]
         for kind in KINDS:
-            yield self._mark_queue(kind, level)
+            rule, column = length_rule(kind, level), first.column(kind, level)
+            tested = kind == "main" and level > 1
+            yield Queue(first.mark(kind, level), MARKS, NO_MARK, rule, tested, column)
+        if level > 1:
+            cells = (self.dummy, self.bottom, *self.prompt_symbols)
+            rule, column = length_rule("delay", level), first.column("delay", level)
+            yield Queue(first.input(level), cells, self.dummy, rule, True, column)
         for stack in self.stacks:
             for kind in KINDS:
                 yield from self._column(stack, kind, level)
 
-    def _mark_queue(self, kind: str, level: int) -> Queue:
-        """Only a main queue can be read before its beginning after its level has started."""
-        first = self.stacks[0]
-        tested = kind == "main" and level > 1
-        rule, column = length_rule(kind, level), first.column(kind, level)
-        return Queue(first.mark(kind, level), MARKS, NO_MARK, rule, tested, column)
+    @property
+    def prompt_symbols(self) -> tuple[str, ...]:
+        """The symbols that an input may have."""
+        return tuple(s for s in self.machine.symbols if s in self.machine.word_symbols)
 
     def _column(self, stack: Stack, kind: str, level: int) -> Iterator[Queue]:
-        """The cells need no test, as the marks tell which to trust; the input's queues do."""
         rule, column = length_rule(kind, level), stack.column(kind, level)
-        tested = self.input_queues()
-        for track, name in enumerate(stack.tracks(kind, level)):
-            yield Queue(name, self.cells(stack, track), self.dummy, rule, name in tested, column)
+        for track in stack.tracks(kind, level):
+            for name, alphabet, blank in self.factors(track, stack):
+                yield Queue(name, alphabet, blank, rule, False, column)
+
+    def _head(self, tape: int) -> Iterator[Register]:
+        """The symbol under a head, at first the blank."""
+        code, name = self.code(tape), f"tape{tape}/head"
+        if code.bits:
+            yield from (Register(bit, BITS, "0") for bit in bit_names(name, code))
+        else:
+            yield Register(name, code.symbols, self.blank)
 
     def _top(self, stack: Stack) -> Iterator[Register]:
         """Level 0; every stack but the input's has its bottom from the beginning."""
-        for track, name in enumerate(stack.top):
-            holds_bottom = track == 0 and not stack.is_input
-            yield Register(
-                name, self.cells(stack, track), self.bottom if holds_bottom else self.dummy
-            )
+        for track in stack.top:
+            for name, alphabet, blank in self.factors(track, stack):
+                holds_bottom = name == stack.top[0] and not stack.is_input
+                yield Register(name, alphabet, self.bottom if holds_bottom else blank)
 
     def _registers_of(self, level: int) -> Iterator[Register]:
-        bits = ("0", "1")
-        yield Register(f"started{level}", bits, "0")
+        yield Register(f"started{level}", BITS, "0")
         if level > 1:
-            yield Register(f"load{level}", bits, "0")
+            yield Register(f"load{level}", BITS, "0")
         for stack in self.stacks:
             yield Register(stack.register(f"op{level}"), OPERATIONS, "none")
-            yield Register(stack.register(f"full{level}"), bits, "0")
+            yield Register(stack.register(f"full{level}"), BITS, "0")
+
+    @cached_property
+    def _codes(self) -> tuple[Code, ...]:
+        return tuple(Code(tape_symbols(self.machine, tape - 1)) for tape in self.tapes)
 
     def _fresh(self, name: str) -> str:
         while name in self.machine.symbols:
@@ -190,3 +213,8 @@ class Fields:
 def length_rule(kind: str, level: int) -> str:
     """main_i and delay_i have a rule each, but delay_1 is the current token in every base."""
     return CURRENT_TOKEN if (kind, level) == ("delay", 1) else f"{kind}{level}"
+
+
+def bit_names(name: str, code: Code) -> tuple[str, ...]:
+    """The factors in which a cell or head keeps the bits of its symbol."""
+    return tuple(f"{name}.bit{bit}" for bit in range(code.bits))

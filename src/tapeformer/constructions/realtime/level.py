@@ -12,8 +12,8 @@ from itertools import product
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
+from tapeformer.constructions.realtime.code import Cell
 from tapeformer.constructions.realtime.column import (
-    Cell,
     Column,
     Operation,
     column_of,
@@ -30,30 +30,28 @@ from tapeformer.constructions.realtime.fields import HIGH, NO_MARK, Fields, Stac
 class LevelClock:
     """Where a level is, the same for every stack.
 
-    `boundary`: of its blocks; `mark`: it is at position 0; `started`: it is in use. Of the fronts
-    of `main` and `delay` only those written since the level started are trusted.
+    `boundary`: of its blocks; `mark`: it is at position 0; `started`: it is in use; `trusted`: the
+    front of `main` was written since the level started. That of `delay` always was, or is empty.
     """
 
     number: int
     boundary: Literal
     mark: Literal
     started: Literal
-    main_trusted: Literal
-    delay_trusted: Literal
+    trusted: Literal
 
 
 def level_clock(
     stack: Stack, number: int, inputs: Mapping[str, Wire], boundary: Literal
 ) -> LevelClock:
     """The clock of a level, from the marks that ride with the input's stack."""
-    main, delay = (inputs[stack.mark(kind, number)] for kind in ("main", "delay"))
+    mark = inputs[stack.mark("main", number)]
     return LevelClock(
         number=number,
         boundary=boundary,
-        mark=main["1"],
+        mark=mark["1"],
         started=inputs[f"started{number}"]["1"],
-        main_trusted=negated(main[NO_MARK]),
-        delay_trusted=negated(delay[NO_MARK]),
+        trusted=negated(mark[NO_MARK]),
     )
 
 
@@ -84,8 +82,8 @@ def level_view(
     op = inputs[stack.register(f"op{number}")]
 
     def column(kind: str) -> Column:
-        names = stack.tracks(kind, number)
-        return column_of((inputs[name] for name in names), fields.dummy)
+        names, code = stack.tracks(kind, number), fields.code(stack.tape)
+        return column_of(inputs, names, code, fields.dummy)
 
     return Level(
         clock=clock,
@@ -109,14 +107,14 @@ def decide(build: Builder, level: Level, above: Operation) -> Operation:
         clock.mark, negated(above.none), negated(clock.started), label="equal at the end"
     )
     parities = (
-        _odd(build, level.current, clock.main_trusted),
-        _odd(build, level.previous, clock.delay_trusted),
+        _odd(build, level.current, clock.trusted),
+        _odd(build, level.previous, build.true),
         equal_here,
     )
     full = build.all_of(clock.mark, level.previous[-1].filled, label="full")
     push = _at_end(build, "push", parities, clock.boundary, level.below_high, negated(full))
-    some = (level.previous[0].filled, clock.delay_trusted)
-    pull = _at_end(build, "pull", parities, clock.boundary, negated(level.below_high), *some)
+    low, some = negated(level.below_high), level.previous[0].filled
+    pull = _at_end(build, "pull", parities, clock.boundary, low, some)
     return _latched(build, level, push, pull)
 
 
@@ -173,7 +171,7 @@ def move(
 ) -> Moved:
     """One step of the ring; `lowest` is track 0 of the level below, `pulled` comes from above."""
     taken = top_cells(build, level.previous, op.pull)
-    column = shifted(build, level.current, above, pulled, level.clock.main_trusted)
+    column = shifted(build, level.current, above, pulled, level.clock.trusted)
     return Moved(
         main=without(build, level.previous, taken),
         delay=put(build, column, lowest, op.push),

@@ -6,7 +6,7 @@ bottom, nor full below capacity. So the rules do not wait for what the levels do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -14,11 +14,13 @@ from math import prod
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import live_rules, verdict_of
-from tapeformer.constructions.realtime.column import Cell, Column, merged, top_cells
-from tapeformer.constructions.realtime.fields import Fields
+from tapeformer.constructions.realtime.code import Cell, Code, Plane
+from tapeformer.constructions.realtime.column import Column, merged, top_cells
+from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.machine.record import Move, Rule
 
 Met = list[tuple[Literal, Rule]]
+Reads = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -28,26 +30,37 @@ class TapeView:
     `at_end`: only the bottom is left in the left stack; `full`: of each stack, nothing fits.
     """
 
+    code: Code
     left: Column
     right: Column
     left_top: Cell
     right_top: Cell
     at_end: Literal
     full: tuple[Literal, Literal]
-    head: Wire
+    head: Cell
+
+
+def head_of(fields: Fields, inputs: Mapping[str, Wire], tape: int) -> Cell:
+    """The symbol under a head."""
+    code, name = fields.code(tape), f"tape{tape}/head"
+    if code.bits:
+        return {number: inputs[b]["1"] for number, b in enumerate(bit_names(name, code))}
+    return {symbol: inputs[name][symbol] for symbol in code.symbols}
 
 
 def tape_view(
     build: Builder,
     fields: Fields,
+    tape: int,
     columns: tuple[Column, Column],
     full: tuple[Literal, Literal],
-    head: Wire,
+    head: Cell,
 ) -> TapeView:
     """The view of one tape; `full` says that all levels of a stack are."""
     left, right = columns
     tops = [merged(build, top_cells(build, column), "top") for column in columns]
     return TapeView(
+        code=fields.code(tape),
         left=left,
         right=right,
         left_top=tops[0],
@@ -92,7 +105,8 @@ def fired(
     met: Met = []
     made: Met = []
     for rule in live_rules(fields.machine):
-        match = [state[rule.state], *(v.head[s] for v, s in zip(views, rule.read, strict=True))]
+        read = zip(views, rule.read, strict=True)
+        match = [state[rule.state], *(t for v, s in read for t in v.code.tests(s, v.head))]
         needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
         name = f"{rule.state} {' '.join(rule.read)}"
         met.append((build.all_of(*match, label=f"rule {name}"), rule))
@@ -144,48 +158,60 @@ def _moves(build: Builder, met: Met, tape: int) -> dict[Move, Literal]:
 
 
 def _action(build: Builder, fields: Fields, made: Met, tape: int) -> TapeAction:
-    def writing(move: Move, symbol: str) -> Literal:
-        chosen = (m for m, r in made if r.moves[tape] is move and r.write[tape] == symbol)
-        return build.one_of(*chosen, label=f"{move.name} writes {symbol}")
+    code = fields.code(tape + 1)
 
-    symbols = fields.symbols(tape + 1)
-    writes = {move: {symbol: writing(move, symbol) for symbol in symbols} for move in Move}
+    def writing(move: Move, plane: Plane) -> Literal:
+        moving = ((m, r) for m, r in made if r.moves[tape] is move)
+        chosen = (m for m, r in moving if plane in code.planes(r.write[tape]))
+        return build.one_of(*chosen, label=f"{move.name} writes {plane}")
+
+    planes = dict.fromkeys((*code.values, *code.head_planes))
+    writes = {move: {plane: writing(move, plane) for plane in planes} for move in Move}
     return TapeAction(_moves(build, made, tape), writes)
 
 
 def stops(
-    build: Builder, fields: Fields, arrived: Mapping[str, Literal], heads: tuple[Wire, ...]
+    build: Builder, fields: Fields, arrived: Mapping[str, Literal], heads: tuple[Cell, ...]
 ) -> dict[str, Literal]:
     """For each verdict, whether the step just made is the last: by the new state and symbols."""
     found: dict[str, list[Literal]] = {}
+    known: dict[str, list[Reads]] = {}
+    for rule in live_rules(fields.machine):
+        known.setdefault(rule.state, []).append(rule.read)
     for state in fields.machine.states:
         if arrived[state] != build.false:
-            verdict = verdict_of(fields.machine, state)
-            found.setdefault(verdict, []).append(
-                _stuck(build, fields, state, arrived[state], heads)
-            )
+            verdict, reads = verdict_of(fields.machine, state), known.get(state, [])
+            stuck = arrived[state]
+            if state not in fields.machine.stopping:
+                stuck = _stuck(build, fields, stuck, heads, reads)
+            found.setdefault(verdict, []).append(stuck)
     return {v: build.one_of(*literals, label=v) for v, literals in found.items()}
 
 
 def _stuck(
-    build: Builder, fields: Fields, state: str, arrived: Literal, heads: tuple[Wire, ...]
+    build: Builder,
+    fields: Fields,
+    arrived: Literal,
+    heads: tuple[Cell, ...],
+    known: Sequence[Reads],
 ) -> Literal:
-    """Whether a step is made into the state and none can follow; the shorter list is looked up."""
-    machine = fields.machine
-    if state in machine.stopping:
-        return arrived
-    known = [rule.read for rule in live_rules(machine) if rule.state == state]
-    symbols = [fields.symbols(tape) for tape in fields.tapes]
+    """Whether a step is made into a state and none can follow; the shorter list is looked up."""
+    symbols = [fields.code(tape).symbols for tape in fields.tapes]
     if 2 * len(known) < prod(map(len, symbols)):
-        go_on = [_reading(build, arrived, heads, read) for read in known]
-        return negated(build.one_of(negated(arrived), *go_on, label=f"{state} ends"))
+        go_on = [_reading(build, fields, arrived, heads, read) for read in known]
+        return negated(build.one_of(negated(arrived), *go_on, label="goes on"))
     missing = set(product(*symbols)).difference(known)
-    end = [_reading(build, arrived, heads, read) for read in sorted(missing)]
-    return build.one_of(*end, label=f"{state} ends")
+    end = [_reading(build, fields, arrived, heads, read) for read in sorted(missing)]
+    return build.one_of(*end, label="ends")
 
 
 def _reading(
-    build: Builder, arrived: Literal, heads: tuple[Wire, ...], read: tuple[str, ...]
+    build: Builder,
+    fields: Fields,
+    arrived: Literal,
+    heads: tuple[Cell, ...],
+    read: Reads,
 ) -> Literal:
-    symbols = (head[symbol] for head, symbol in zip(heads, read, strict=True))
-    return build.all_of(arrived, *symbols, label="reads")
+    places = zip(fields.tapes, heads, read, strict=True)
+    tests = (test for tape, head, s in places for test in fields.code(tape).tests(s, head))
+    return build.all_of(arrived, *tests, label="reads")

@@ -9,10 +9,11 @@ from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.options import refuse
+from tapeformer.constructions.realtime.code import Cell
 from tapeformer.constructions.realtime.column import (
-    Cell,
     Column,
     Operation,
+    bit_wire,
     column_of,
     put,
     shifted,
@@ -22,7 +23,6 @@ from tapeformer.constructions.realtime.column import (
 )
 from tapeformer.constructions.realtime.control import (
     StackOrder,
-    bit_wire,
     control,
     control_outputs,
     orders,
@@ -37,7 +37,7 @@ from tapeformer.constructions.realtime.level import (
     level_view,
     move,
 )
-from tapeformer.constructions.realtime.lookup import TapeView, tape_view
+from tapeformer.constructions.realtime.lookup import TapeView, head_of, tape_view
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 
@@ -59,7 +59,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
         step=step_circuit(fields),
         prompt_queue=first,
         prompt_start=fields.bottom,
-        prompt_symbols={s: s for s in machine.symbols if s in machine.word_symbols},
+        prompt_symbols={symbol: symbol for symbol in fields.prompt_symbols},
         reading=reading(fields),
         prompt_copies=tuple(copies),
     )
@@ -67,6 +67,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
 
 def reading(fields: Fields) -> dict[str, object]:
     """What the decoder must know, as plain data."""
+    codes = [fields.code(tape) for tape in fields.tapes]
     names = [queue.name for queue in fields.queues()]
     names += [register.name for register in fields.registers()]
     return {
@@ -76,6 +77,7 @@ def reading(fields: Fields) -> dict[str, object]:
         "blank": fields.blank,
         "dummy": fields.dummy,
         "bottom": fields.bottom,
+        "coded": [list(code.symbols) if code.bits else [] for code in codes],
         "factors": names,
     }
 
@@ -124,7 +126,7 @@ def _clocks(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> tuple
 def _stack_view(
     fields: Fields, stack: Stack, clocks: Sequence[LevelClock], inputs: Mapping[str, Wire]
 ) -> StackView:
-    top = below = column_of((inputs[name] for name in stack.top), fields.dummy)
+    top = below = column_of(inputs, stack.top, fields.code(stack.tape), fields.dummy)
     levels = []
     for clock in clocks:
         levels.append(level_view(fields, stack, clock, inputs, below))
@@ -141,9 +143,9 @@ def _tape(
 ) -> TapeView:
     left, right = views[2 * number - 2 : 2 * number]
     full = (left.levels[0].full, right.levels[0].full)
-    head = inputs[f"tape{number}/head"]
+    head = head_of(fields, inputs, number)
     with build.scope(f"tape{number}"):
-        return tape_view(build, fields, (left.top, right.top), full, head)
+        return tape_view(build, fields, number, (left.top, right.top), full, head)
 
 
 def _grow(build: Builder, views: Sequence[StackView]) -> Literal:
@@ -171,6 +173,11 @@ def _clock_outputs(
             mark = build.one_of(clock.mark, starts, label="mark")
         between = negated(build.one_of(mark, negated(started), label="mark or not started"))
         yield f"started{number}", bit_wire(started)
+        if number > 1:
+            yield (
+                stack.input(number),
+                build.constant(fields.dummy, inputs[stack.input(number)].values),
+            )
         yield stack.mark("main", number), inputs[stack.mark("delay", number)]
         marks = Wire({NO_MARK: negated(started), "0": between, "1": mark})
         yield stack.mark("delay", number), marks
@@ -181,6 +188,7 @@ def _stack_outputs(
 ) -> Iterator[tuple[str, Wire]]:
     """All levels from the highest down, each handing the pulled cell to the next; then level 0."""
     stack, ops = view.stack, _operations(build, view)
+    code = fields.code(stack.tape)
     pulled: Cell = {}
     above_full = build.true
     for number in range(len(view.levels), 0, -1):
@@ -191,13 +199,13 @@ def _stack_outputs(
             moved = move(build, level, ops[number], ops[number + 1], pulled, lowest)
             full = full_after(build, level, above_full)
         pulled, above_full = moved.down, level.full
-        yield from _named(stack.tracks("main", number), moved.main, fields)
-        yield from _named(stack.tracks("delay", number), moved.delay, fields)
+        yield from wires_of(moved.main, stack.tracks("main", number), code, fields.dummy)
+        yield from wires_of(moved.delay, stack.tracks("delay", number), code, fields.dummy)
         yield stack.register(f"op{number}"), _operation_wire(ops[number])
         yield stack.register(f"full{number}"), bit_wire(full)
     with build.scope("level0"):
         top = _top_after(build, fields, view, ops[1], pulled, order)
-    yield from _named(stack.top, top, fields)
+    yield from wires_of(top, stack.top, code, fields.dummy)
 
 
 def _operations(build: Builder, view: StackView) -> dict[int, Operation]:
@@ -228,10 +236,6 @@ def _top_after(
         for cell in top_cells(build, column, order.pop)
     ]
     return without(build, put(build, column, order.push), taken)
-
-
-def _named(names: Sequence[str], column: Column, fields: Fields) -> Iterator[tuple[str, Wire]]:
-    return zip(names, wires_of(column, fields.dummy), strict=True)
 
 
 def _operation_wire(op: Operation) -> Wire:
