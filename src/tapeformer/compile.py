@@ -55,16 +55,20 @@ def tapes_to_queues(work: Compilation) -> Compilation:
 
 def queues_to_weights(work: Compilation) -> Compilation:
     """Step II (Theorem 3): heads fetch the fronts of the queues, a ReLU network makes the step."""
-    options = work.options
-    weights = transformer(_made(work.queue_machine), options.heads, options.layers)
+    options, layout, queues = work.options, _made(work.layout), _made(work.queue_machine)
+    if options.heads == "offset":
+        queues = construction(layout.construction).sharing_heads(queues, layout)
+    weights = transformer(queues, options.heads, options.layers)
     return replace(work, weights=with_layer_norm(weights) if options.layer_norm else weights)
 
 
 def weights_to_bundle(work: Compilation) -> Compilation:
     """The weights with the layout, and how to write the prompt and read the answer."""
     queues = _made(work.queue_machine)
+    registers = {register.name for register in queues.registers}
     answer = {
         "reading": dict(queues.reading),
+        "grow": "grow" if "grow" in registers else "",
         "verdict": queues.verdict,
         "stepped": queues.stepped,
         "state": queues.state,

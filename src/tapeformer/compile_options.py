@@ -10,7 +10,7 @@ from typing import Literal
 class CompileOptions:
     """The construction, its sizes (of levels, base and space, two fix the third), and the heads."""
 
-    construction: str = "paper"
+    construction: str = "realtime"
     levels: int | None = None
     base: int | None = None
     space: int | None = None

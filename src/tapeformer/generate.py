@@ -30,8 +30,12 @@ RUNNING = "run"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a chain of thought came to. `steps` is counted from the tokens, like everything here."""
+    """What a chain of thought came to. `steps` is counted from the tokens, like everything here.
 
+    `bundle` is the model at the end: it has more levels than at the start where it has grown.
+    """
+
+    bundle: Bundle
     outcome: Outcome
     state: str
     steps: int
@@ -204,6 +208,7 @@ class Generation:
         read = self.reader.configuration(self.kept.rows())
         boot = self.counts.tokens if self.counts.boot is None else self.counts.boot
         return Answer(
+            bundle=self.reader.bundle,
             outcome=self.outcome or Outcome.LIMIT,
             state=read.state,
             steps=self.counts.steps,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tapeformer.cli import options as shared
-from tapeformer.cli.models import compile_options, with_space
+from tapeformer.cli.models import compile_options, sized
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.compile_options import CompileOptions
@@ -33,7 +33,7 @@ def compile(
     from tapeformer.weights.bundle import save_bundle
 
     started = time.perf_counter()
-    bundle = compile_machine(machine, with_space(machine, options, None))
+    bundle = compile_machine(machine, sized(machine, options, None))
     save_bundle(bundle, output, overwrite=overwrite)
     record = {**model_record(bundle), "bundle": str(output)}
     record["seconds"] = round(time.perf_counter() - started, 3)

@@ -20,7 +20,7 @@ from tapeformer.machine.record import TuringMachine
 if TYPE_CHECKING:
     from tapeformer.weights.bundle import Bundle
 
-PAPER_LEVELS = 2
+PAPER_LEVELS, BUNDLE_LEVELS = 2, 12
 SEARCHED_STEPS = 10**7
 
 
@@ -40,7 +40,7 @@ MachineOrBundle = Annotated[
     ),
 ]
 ConstructionName = Annotated[
-    str, typer.Option("--construction", help="paper, or post (one queue, one tape only).")
+    str, typer.Option("--construction", help="realtime, paper, or post (one queue, one tape).")
 ]
 Levels = Annotated[int | None, typer.Option("--levels", help="Levels of queues in a stack (k').")]
 Base = Annotated[
@@ -96,7 +96,7 @@ def engine_variant(
 
 
 def compile_options(
-    construction: ConstructionName = "paper",
+    construction: ConstructionName = "realtime",
     levels: Levels = None,
     base: Base = None,
     space: Space = None,
@@ -138,7 +138,7 @@ def bundle_for(given: Given, options: CompileOptions, word: Sequence[str] | None
     from tapeformer.compile import compile_machine
 
     if given.bundle is None:
-        return compile_machine(given.machine, with_space(given.machine, options, word))
+        return compile_machine(given.machine, sized(given.machine, options, word))
     if options != CompileOptions():
         raise TapeformerError(
             Fault(
@@ -150,19 +150,48 @@ def bundle_for(given: Given, options: CompileOptions, word: Sequence[str] | None
     return given.bundle
 
 
-def with_space(
+def sized(
     machine: TuringMachine, options: CompileOptions, word: Sequence[str] | None
 ) -> CompileOptions:
-    """The options with what they leave open: the space from a direct simulation, which is told."""
-    sizes = [options.levels, options.base, options.space]
-    if options.construction == "paper" and options.levels is None and None in sizes[1:]:
+    """The options with what they leave open, from the input where there is one."""
+    if options.construction == "realtime":
+        return _realtime_sizes(machine, options, word)
+    if options.construction == "paper" and options.levels is None and options.base is None:
         options = replace(options, levels=PAPER_LEVELS)
-    if word is None or options.space is not None or options.base is not None:
+    if word is None or options.base is not None:
         return options
+    if options.space is not None:
+        return replace(options, space=max(options.space, len(word)))
+    return replace(options, space=_simulated_space(machine, word))
+
+
+def grows(options: CompileOptions) -> bool:
+    """Whether levels are added in flight: where neither they nor the space were given."""
+    return options.construction == "realtime" and options.levels is None and options.space is None
+
+
+def _realtime_sizes(
+    machine: TuringMachine, options: CompileOptions, word: Sequence[str] | None
+) -> CompileOptions:
+    """At least the levels that the prompt needs; a bundle that must do for every input has 12."""
+    from tapeformer.constructions.realtime.layout import fewest_levels, layout
+
+    if options.levels is not None:
+        return options
+    if word is None:
+        return replace(options, levels=BUNDLE_LEVELS) if options.space is None else options
+    base = options.base or 2
+    needed = fewest_levels(len(word), base)
+    chosen = layout(machine, base=base, space=options.space) if options.space is not None else None
+    return replace(options, base=base, levels=max(needed, chosen.levels if chosen else 0))
+
+
+def _simulated_space(machine: TuringMachine, word: Sequence[str]) -> int:
+    """The cells that a tape needs, from a direct simulation, which is told."""
     from tapeformer.simulator.fast import simulate
 
     found = simulate(machine, word, max_steps=SEARCHED_STEPS)
     space = max(*found.cells, len(word), 1)
     told = f"--space {space}, from a direct simulation of {found.steps:,} steps"
     print(f"note: no size was given: {told}", file=sys.stderr)
-    return replace(options, space=space)
+    return space

@@ -33,12 +33,10 @@ def model_record(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def answer_record(
-    machine: TuringMachine, bundle: Bundle, answer: Answer, engine: str
-) -> dict[str, Any]:
+def answer_record(machine: TuringMachine, answer: Answer, engine: str) -> dict[str, Any]:
     """The keys of `run --json`."""
     return {
-        **model_record(bundle),
+        **model_record(answer.bundle),
         "engine": engine,
         "outcome": answer.outcome.value,
         "state": answer.state,
@@ -48,6 +46,7 @@ def answer_record(
         "prompt_tokens": answer.prompt_tokens,
         "boot_tokens": answer.boot_tokens,
         "cot_tokens": answer.cot_tokens,
+        "grown": answer.grown,
         "margin": answer.margin,
         "seconds": round(answer.seconds, 6),
         "tokens_per_second": round(answer.cot_tokens / max(answer.seconds, 1e-9), 1),

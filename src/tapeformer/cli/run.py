@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +19,7 @@ from tapeformer.cli.models import (
     bundle_for,
     compile_options,
     engine_variant,
+    grows,
     read_given,
 )
 from tapeformer.cli.options import provides
@@ -24,6 +27,9 @@ from tapeformer.cli.output import opened, print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.compile_options import CompileOptions
 from tapeformer.machine.word import parse_word
+
+if TYPE_CHECKING:
+    from tapeformer.weights.bundle import Bundle
 
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")
@@ -73,13 +79,27 @@ def run(
             max_tokens=max_tokens,
             watch=watch,
             see=see,
+            grow=_grow(given, options),
         )
     if as_json:
-        print_json(answer_record(given.machine, bundle, answer, name))
+        print_json(answer_record(given.machine, answer, name))
     else:
-        print(model_text(bundle))
+        print(model_text(answer.bundle))
         _print_answer(given, answer, watch.interrupted)
     raise typer.Exit(INTERRUPTED if watch.interrupted else OF_OUTCOME[answer.outcome])
+
+
+def _grow(given: Given, options: CompileOptions) -> Callable[[Bundle], Bundle] | None:
+    """How a model gets one level more, where it may."""
+    if given.bundle is not None or not grows(options):
+        return None
+    from tapeformer.compile import compile_machine
+
+    def larger(bundle: Bundle) -> Bundle:
+        levels, base = bundle.layout.levels + 1, bundle.layout.base
+        return compile_machine(given.machine, replace(options, levels=levels, base=base))
+
+    return larger
 
 
 def _writer(file: Any) -> Any:

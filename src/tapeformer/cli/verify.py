@@ -8,7 +8,7 @@ import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.exits import INTERRUPTED
-from tapeformer.cli.models import EngineName, compile_options, with_space
+from tapeformer.cli.models import EngineName, compile_options, sized
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
@@ -54,7 +54,7 @@ def verify(
     reports = []
     with Watch("tokens") as watch:
         for word in inputs or [case.word for case in machine.cases] or [()]:
-            work = compiled(machine, with_space(machine, options, word))
+            work = compiled(machine, sized(machine, options, word))
             reports.append(
                 verify_word(
                     work, word, engine=engine, max_steps=max_steps, claims=claims, watch=watch

@@ -37,6 +37,7 @@ class Construction:
 
     `queue_machine(machine, levels)` does not know the base; `layout` does. `decode` reads a
     window (the last `layout.window` tokens, or all if there are fewer) back as a configuration.
+    `sharing_heads` merges length rules that always agree in a layout's base.
     """
 
     name: str
@@ -44,11 +45,22 @@ class Construction:
     queue_machine: Callable[[TuringMachine, int], QueueMachine]
     decode: Callable[[Mapping[str, Any], Layout, Sequence[Token]], Decoded]
     longest_word: Callable[[Layout], int]
+    sharing_heads: Callable[[QueueMachine, Layout], QueueMachine]
+
+
+def _as_it_is(machine: QueueMachine, _: Layout) -> QueueMachine:
+    """No two of its length rules always give the same length."""
+    return machine
 
 
 CONSTRUCTIONS: Mapping[str, Construction] = {
     part.NAME: Construction(
-        part.NAME, part.layout, part.queue_machine, part.decode, part.longest_word
+        part.NAME,
+        part.layout,
+        part.queue_machine,
+        part.decode,
+        part.longest_word,
+        getattr(part, "with_shared_rules", _as_it_is),
     )
     for part in (paper, post, realtime)
 }

@@ -10,7 +10,8 @@ from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.queues.record import Queue, QueueMachine
 
 HeadMode: TypeAlias = OneOf["queue", "offset"]
-"""One head per queue, as in the paper, or one per length rule, since a token carries all queues."""
+"""One head per queue (or column of queues that move together), as in the paper, or one per length
+rule, since a token carries all queues."""
 
 CURRENT_TOKEN_RULE = "one"
 """The rule of queues whose length is always 1: their front is in the current token."""
@@ -33,7 +34,10 @@ class HeadPlan:
 def head_plans(machine: QueueMachine, mode: HeadMode) -> tuple[HeadPlan, ...]:
     """All heads in the order of the positional coordinates; equal lengths never merge rules."""
     if mode == "queue":
-        return tuple(HeadPlan(q.name, q.length_rule, (q,)) for q in machine.queues)
+        columns: dict[str, list[Queue]] = {}
+        for queue in machine.queues:
+            columns.setdefault(queue.in_column, []).append(queue)
+        return tuple(HeadPlan(n, qs[0].length_rule, tuple(qs)) for n, qs in columns.items())
     if mode != "offset":
         expected = "'queue' (one head per queue) or 'offset' (one head per length rule)"
         raise TapeformerError(Fault("unknown kind of heads", expected=expected, got=quoted(mode)))

@@ -12,7 +12,7 @@ def prompt_for(machine: QueueMachine) -> Prompt:
     blanks = {queue.name: queue.blank for queue in machine.queues}
     starts = {register.name: register.start for register in machine.registers}
     return Prompt(
-        receiver=machine.prompt_queue,
+        receivers=(machine.prompt_queue, *machine.prompt_copies),
         start=machine.prompt_start,
         symbols=dict(machine.prompt_symbols),
         fill=blanks | starts,

@@ -129,7 +129,7 @@ def _layout_config(bundle: Bundle) -> dict[str, object]:
 
 def _prompt_config(prompt: Prompt) -> dict[str, object]:
     return {
-        "receiver": prompt.receiver,
+        "receivers": list(prompt.receivers),
         "start": prompt.start,
         "symbols": dict(prompt.symbols),
         "fill": dict(prompt.fill),

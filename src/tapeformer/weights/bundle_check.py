@@ -211,7 +211,7 @@ def _layout(entry: Table) -> Layout:
 
 def _prompt(entry: Table) -> Prompt:
     return Prompt(
-        receiver=entry.text("receiver"),
+        receivers=entry.texts("receivers"),
         start=entry.text("start"),
         symbols=entry.table("symbols").mapping(),
         fill=entry.table("fill").mapping(),
@@ -240,7 +240,7 @@ def _check_consistent(bundle: Bundle, config: Table) -> None:
         if said.get(name) != expected:
             _refuse(config.path, f"wrong {name}", expected, said.get(name))
     names = [factor.name for factor in bundle.weights.factors]
-    for name in (bundle.prompt.receiver, bundle.prompt.parity):
+    for name in (*bundle.prompt.receivers, bundle.prompt.parity):
         if name not in names:
             _refuse(config.path, "the prompt names a factor that a token lacks", names, name)
     prompt_tokens(bundle.prompt, bundle.weights.factors, tuple(bundle.prompt.symbols))

@@ -13,11 +13,11 @@ from tapeformer.weights.record import Factor, Token
 class Prompt:
     """How a word becomes the prompt: `start` (where not empty), then a token for each symbol.
 
-    Each goes to the factor `receiver`; the other factors have the value that `fill` gives, and
+    Each goes to the factors `receivers`; the other factors have the value that `fill` gives, and
     the factor `parity` has i mod 2 in the i-th token, counted from 1.
     """
 
-    receiver: str
+    receivers: tuple[str, ...]
     start: str
     symbols: Mapping[str, str]
     fill: Mapping[str, str]
@@ -40,9 +40,13 @@ def prompt_tokens(
     received = [prompt.start] if prompt.start else []
     received += [prompt.symbols[symbol] for symbol in word]
     return tuple(
-        token_of(factors, {**prompt.fill, prompt.receiver: symbol, prompt.parity: str(i % 2)})
-        for i, symbol in enumerate(received, start=1)
+        token_of(factors, _values(prompt, symbol, i)) for i, symbol in enumerate(received, start=1)
     )
+
+
+def _values(prompt: Prompt, symbol: str, place: int) -> dict[str, str]:
+    received = dict.fromkeys(prompt.receivers, symbol)
+    return {**prompt.fill, **received, prompt.parity: str(place % 2)}
 
 
 def token_of(factors: Sequence[Factor], values: Mapping[str, str]) -> Token:

@@ -16,7 +16,7 @@ from tapeformer.constructions.realtime.fields import (
     bit_names,
     length_rule,
 )
-from tapeformer.queues.record import Layout
+from tapeformer.layout import Layout
 from tapeformer.queues.run import Token
 from tapeformer.simulator.result import Tape
 

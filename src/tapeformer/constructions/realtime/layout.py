@@ -7,8 +7,9 @@ from dataclasses import replace
 from tapeformer.constructions.options import check_given, refuse
 from tapeformer.constructions.realtime.fields import CURRENT_TOKEN, TRACKS, length_rule
 from tapeformer.constructions.realtime.machine import NAME
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import Layout, QueueMachine
+from tapeformer.queues.record import QueueMachine
 
 
 def layout(
