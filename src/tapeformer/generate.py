@@ -22,7 +22,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.simulator.result import Outcome, Tape
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.record import Token
-from tapeformer.weights.tokens import prompt_tokens
+from tapeformer.weights.tokens import prompt_tokens, token_of
 
 CHUNK = 256
 RUNNING = "run"
@@ -180,7 +180,7 @@ class Generation:
         old, window = self.reader, self.kept.rows()
         bundle = self.grow(old.bundle)
         self.reader = Reader(bundle)
-        rows = _extended(old, self.reader, window)
+        rows = _lengthened(self.reader, _extended(old, self.reader, window))
         self.engine = make_engine(self.kind, bundle.weights, bundle.offsets, None, **self.variant)
         self.engine.prompt(rows)
         self.kept = Kept(bundle.window)
@@ -235,6 +235,18 @@ def _extended(old: Reader, new: Reader, rows: NDArray[np.int32]) -> NDArray[np.i
         else:
             columns.append(np.full(len(rows), factor.values.index(fill[factor.name]), np.int32))
     return np.stack(columns, axis=1)
+
+
+def _lengthened(reader: Reader, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """A window as long as the model's: what it had no fields for before is as in a prompt."""
+    missing = max(0, reader.bundle.window - len(rows))
+    prompt = reader.bundle.prompt
+    names = [factor.name for factor in reader.factors]
+    parity = names.index(prompt.parity)
+    blank = token_of(reader.factors, {**prompt.fill, prompt.parity: "0"})
+    older = np.tile(np.asarray(blank, np.int32), (missing, 1))
+    older[:, parity] = (rows[0, parity] + np.arange(missing, 0, -1)) % 2
+    return np.concatenate([older, rows])
 
 
 def generate(
