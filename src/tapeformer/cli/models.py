@@ -156,8 +156,9 @@ def sized(
     """The options with what they leave open, from the input where there is one."""
     if options.construction == "realtime":
         return _realtime_sizes(machine, options, word)
-    if options.construction == "paper" and options.levels is None and options.base is None:
-        options = replace(options, levels=PAPER_LEVELS)
+    if options.construction == "paper" and options.levels is None:
+        fixed = options.base is not None and options.space is not None
+        options = options if fixed else replace(options, levels=PAPER_LEVELS)
     if word is None or options.base is not None:
         return options
     if options.space is not None:
