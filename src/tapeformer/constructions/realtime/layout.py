@@ -13,7 +13,8 @@ from tapeformer.queues.record import QueueMachine
 
 
 def layout(
-    machine: TuringMachine,
+    _machine: TuringMachine,
+    /,
     levels: int | None = None,
     base: int | None = None,
     space: int | None = None,
@@ -22,7 +23,6 @@ def layout(
 
     What is not given is the least that holds `space` cells on either side of a head.
     """
-    del machine
     check_given(levels, base, space)
     levels, base = _levels_and_base(levels, base, space or 0)
     if levels < 2:

@@ -6,8 +6,9 @@ A level deals with the level above it only at its own position 0, where it has a
 units. What it may meet there is the automaton `ABOVE`: everything above is empty, holds something,
 or is full; an empty or full level may be out of phase, and then refuses once. The check assumes
 `ABOVE` of the neighbour above and every behaviour of the neighbour below, and shows that the level
-itself shows nothing but `ABOVE` to the neighbour below. By induction from the highest level down,
-level 0 meets `ABOVE` too; there the client is the Turing machine, and it never has to wait.
+itself shows nothing but `ABOVE` to the neighbour below. The highest level has nothing above it, or
+levels that were never started, which are empty. By induction from there down, level 0 meets
+`ABOVE` too; there the client is the Turing machine, and it never has to wait.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 from tapeformer.constructions.realtime.model import blocks_up
 from tapeformer.constructions.realtime.search import LEVELS, Worst, worst_found
 
-Above = Literal["empty", "empty, late", "some", "full", "full, late"]
+Above = Literal["nothing", "empty", "empty, late", "some", "full", "full, late"]
 Answer = tuple[int, Above]
 """The units that go up (+1), come down (-1) or neither, and what is above afterwards."""
 
@@ -30,6 +31,8 @@ State = TypeVar("State")
 BASE = 2
 
 ABOVE: dict[tuple[Above, bool], frozenset[Answer]] = {
+    ("nothing", True): frozenset({(0, "nothing")}),
+    ("nothing", False): frozenset({(0, "nothing")}),
     ("empty", True): frozenset({(1, "some")}),
     ("empty", False): frozenset({(0, "empty"), (0, "empty, late")}),
     ("empty, late", True): frozenset({(0, "empty")}),
@@ -56,9 +59,9 @@ class LevelState:
     def shown(self) -> Above:
         """What the level below meets."""
         at_end = not self.started or self.blocks % BASE == self.boundary
-        if self.blocks == 0 and self.above.startswith("empty"):
+        if self.blocks == 0 and self.above.startswith(("empty", "nothing")):
             return "empty" if at_end else "empty, late"
-        if self.blocks == BASE * TRACKS and self.above.startswith("full"):
+        if self.blocks == BASE * TRACKS and self.above.startswith(("full", "nothing")):
             return "full" if at_end else "full, late"
         return "some"
 
@@ -81,8 +84,9 @@ class Checked:
 
 
 def check_level() -> Checked:
-    """One level against every behaviour of its neighbours, from not started on."""
-    return _explored([LevelState(0, 0, False, "empty")], _level_steps)
+    """One level against every behaviour of its neighbours, from not started on; also the highest."""
+    above: tuple[Above, ...] = ("empty", "nothing")
+    return _explored([LevelState(0, 0, False, state) for state in above], _level_steps)
 
 
 def check_top() -> Checked:
