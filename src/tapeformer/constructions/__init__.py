@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from tapeformer.constructions import paper, post, realtime
@@ -82,5 +82,15 @@ def check_word(layout: Layout, word: Sequence[str]) -> None:
             "the input is too long for these queues",
             expected=f"at most {longest} symbols",
             got=str(len(word)),
-            remedy=f"give --space {len(word)} or more, or a larger base",
+            remedy=f"give {_more(layout, len(word))} or more, or a larger base",
         )
+
+
+def _more(layout: Layout, length: int) -> str:
+    """The option that makes room for an input: levels, where a further one makes any."""
+    longest = construction(layout.construction).longest_word
+    if longest(replace(layout, levels=layout.levels + 1)) == longest(layout):
+        return f"--space {length}"
+    while longest(layout) < length:
+        layout = replace(layout, levels=layout.levels + 1)
+    return f"--levels {layout.levels}"
