@@ -197,7 +197,7 @@ def test_other_versions_and_other_files_are_refused(saved: Path) -> None:
         ("layers", [{"heads": [], "neurons": []}] * 3),
         ("layers", 7),
         ("layer_norm", "yes"),
-        ("prompt__receiver", "nobody"),
+        ("prompt__receivers", "nobody"),
         ("prompt__fill", {}),
         ("sha256__parameters", 5),
     ],

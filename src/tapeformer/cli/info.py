@@ -35,7 +35,7 @@ def info(
     bundle = bundle_for(given, options, None)
     explanations = _explanations(bundle, head, neuron, field)
     if as_json:
-        record = model_record(bundle)
+        record = {**model_record(bundle), **_tying(bundle)}
         if explanations:
             record["explanations"] = explanations
         print_json(record)
@@ -43,6 +43,8 @@ def info(
         print("\n\n".join(explanations))
     else:
         print(model_text(bundle))
+        for name, number in _tying(bundle).items():
+            print(f"  {number:,} {name.replace('_', ' ')}: the same at every number of levels")
         print(_heads_text(bundle))
 
 
@@ -59,6 +61,15 @@ def _explanations(
     if field is not None:
         explained.append(explain_field(bundle.weights, field))
     return [str(explanation) for explanation in explained]
+
+
+def _tying(bundle: Bundle) -> dict[str, int]:
+    """How many parameters the matrices are expanded from, where levels repeat one rule."""
+    if bundle.layout.construction != "realtime":
+        return {}
+    from tapeformer.weights.tying import distinct_parameters
+
+    return {"distinct_parameters": len(distinct_parameters(bundle.weights, bundle.layout.levels))}
 
 
 def _heads_text(bundle: Bundle) -> str:

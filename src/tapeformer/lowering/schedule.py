@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal
 
-SWEEPS = 6
+SWEEPS = 40
 
 
 @dataclass(frozen=True)

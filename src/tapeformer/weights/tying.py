@@ -2,14 +2,15 @@
 
 A level's neurons read what the same neurons of another level read, one level further. So an entry
 of a matrix is determined by the names of its row and its column up to a shift of the level: the
-distinct parameters are the entries up to that shift. Levels at the ends count on their own.
+distinct parameters are the entries up to that shift. Levels at the ends count on their own, and
+neurons that only carry a value on have one parameter, 1, among all of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tapeformer.weights.matrices import matrix
@@ -17,6 +18,10 @@ from tapeformer.weights.record import Affine, Integers, Layer, Matrix, Transform
 
 LEVELLED = re.compile(r"\b(level|main|delay|op|full|started|load)(\d+)")
 """The words of a name whose number is that of a level."""
+
+CARRY = "carry "
+"""How a neuron's name begins that only hands a value on."""
+RELATIVE = re.compile(r"<((?:[+-]\d)|(?:above|below) \w+)>")
 
 Names = tuple[str, ...]
 Key = tuple[str, str, str]
@@ -58,9 +63,9 @@ def _of_layer(weights: TransformerWeights, layer: Layer, path: str) -> Iterator[
     yield Labelled(f"{path} mix", weights.fields, copies, layer.mix)
     yield _column(f"{path} mix bias", weights.fields, layer.mix_bias)
     before = weights.fields
-    for number, affine in enumerate(layer.feed_forward):
+    for affine in layer.feed_forward:
         names = _numbered(affine.names)
-        yield from _of_affine(f"{path} network {number}", affine, names, before)
+        yield from _of_affine(f"{path} network", affine, names, before)
         before = names
 
 
@@ -97,21 +102,38 @@ def _numbered(names: Sequence[str]) -> Names:
 
 
 class Shift:
-    """Brings names to a form that is the same for all levels but those at the ends."""
+    """Brings names to a form that is the same for all levels but those at the ends, and back."""
 
     def __init__(self, levels: int) -> None:
         self.levels = levels
 
-    def key(self, path: str, row: str, column: str) -> Key:
-        """A matrix entry's names, levels told relative to the first one that is named."""
-        found = [int(m[2]) for name in (path, row, column) for m in LEVELLED.finditer(name)]
-        home = found[0] if found else 0
+    def key(self, names: Key) -> Key:
+        """Names of an entry with levels told relative to the first one, which is left open."""
+        found = LEVELLED.search("\n".join(names))
+        home = int(found[2]) if found else 0
 
         def told(match: re.Match[str]) -> str:
             return f"{match[1]}<{self._relative(int(match[2]), home)}>"
 
-        shifted = tuple(LEVELLED.sub(told, name) for name in (path, row, column))
-        return (f"{self._place(home)} {shifted[0]}", shifted[1], shifted[2])
+        path, row, column = (LEVELLED.sub(told, name) for name in names)
+        return f"{self._place(home)}|{path}", row, column
+
+    def instances(self, key: Key) -> Iterator[Key]:
+        """The names of all entries that a key stands for, at every level where it may be."""
+        place, path = key[0].split("|", 1)
+        for home in range(self.levels + 1):
+            if self._place(home) == place:
+                yield from self._at(home, "\n".join((path, *key[1:])))
+
+    def _at(self, home: int, text: str) -> Iterator[Key]:
+        match = RELATIVE.search(text)
+        if match is None:
+            path, row, column = text.split("\n")
+            yield path, row, column
+            return
+        for level in range(1, self.levels + 1):
+            if self._relative(level, home) == match[1]:
+                yield from self._at(home, text.replace(f"<{match[1]}>", str(level)))
 
     def _place(self, level: int) -> str:
         """Which kind of level: the first two and the last are like no other."""
@@ -119,31 +141,75 @@ class Shift:
 
     def _relative(self, level: int, home: int) -> str:
         distance = level - home
-        if abs(distance) <= 1:
+        if home and abs(distance) <= 1:
             return f"{distance:+d}"
         return f"{'above' if distance > 0 else 'below'} {self._place(level)}"
 
 
-def distinct_entries(weights: TransformerWeights, levels: int) -> dict[Key, int]:
-    """The distinct parameters that are not zero: one value for each entry up to a shift."""
+@dataclass(frozen=True)
+class Blocks:
+    """The distinct parameters: an entry for all its shifts, and single entries that fit no shift."""
+
+    shifted: Mapping[Key, int]
+    single: Mapping[Key, int]
+
+    def __len__(self) -> int:
+        return len(self.shifted) + len(self.single)
+
+
+def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
+    """One instance of each block, such that `expanded` gives back every matrix."""
     shift = Shift(levels)
-    found: dict[Key, int] = {}
+    entries = dict(_entries(weights))
+    names = _names(weights)
+    shifted: dict[Key, int] = {}
+    for key, value in entries.items():
+        shifted.setdefault(shift.key(key), value)
+    made = _instances(shifted, shift, names)
+    single = {key: v for key, v in entries.items() if made.get(key, 0) != v}
+    single |= {key: 0 for key in made if key not in entries}
+    return Blocks(shifted, single)
+
+
+def expanded(blocks: Blocks, weights: TransformerWeights, levels: int) -> dict[Key, int]:
+    """All nonzero entries by name, from the distinct parameters and the names alone."""
+    made = _instances(blocks.shifted, Shift(levels), _names(weights)) | dict(blocks.single)
+    return {key: value for key, value in made.items() if value}
+
+
+def _instances(
+    shifted: Mapping[Key, int], shift: Shift, names: dict[str, set[str]]
+) -> dict[Key, int]:
+    made = {}
+    for key, value in shifted.items():
+        for path, row, column in shift.instances(key):
+            if path in names and row in names[path] and f"|{column}" in names[path]:
+                made[path, row, column] = value
+    return made
+
+
+def _names(weights: TransformerWeights) -> dict[str, set[str]]:
+    """For each matrix (all networks count as one) the names of its rows, and `|` with its columns'."""
+    found: dict[str, set[str]] = {}
     for part in labelled(weights):
-        rows, columns = part.matrix.rows.tolist(), part.matrix.columns.tolist()
-        for row, column, value in zip(rows, columns, part.matrix.values.tolist(), strict=True):
-            key = shift.key(part.path, part.rows[row], part.columns[column])
-            if found.setdefault(key, value) != value:
-                found[part.path, part.rows[row], part.columns[column]] = value
+        found.setdefault(part.path, set()).update(part.rows)
+        found[part.path].update(f"|{_computed(column)}" for column in part.columns)
     return found
 
 
-def expanded(part: Labelled, entries: dict[Key, int], levels: int) -> Matrix:
-    """A matrix from the distinct parameters and the names of its rows and columns alone."""
-    shift = Shift(levels)
-    values = {
-        (row, column): value
-        for row, row_name in enumerate(part.rows)
-        for column, column_name in enumerate(part.columns)
-        if (value := entries.get(shift.key(part.path, row_name, column_name), 0))
-    }
-    return matrix((len(part.rows), len(part.columns)), values)
+def _entries(weights: TransformerWeights) -> Iterator[tuple[Key, int]]:
+    """Every entry that is not zero, by name. Carrying a value on is the same everywhere."""
+    for part in labelled(weights):
+        rows, columns = part.matrix.rows.tolist(), part.matrix.columns.tolist()
+        for row, column, value in zip(rows, columns, part.matrix.values.tolist(), strict=True):
+            if not part.rows[row].startswith(CARRY):
+                yield (part.path, part.rows[row], _computed(part.columns[column])), value
+
+
+def _computed(name: str) -> str:
+    return name.removeprefix(CARRY)
+
+
+def entry_names(weights: TransformerWeights) -> dict[Key, int]:
+    """What `expanded` must give back."""
+    return dict(_entries(weights))

@@ -94,7 +94,12 @@ def _read_back(
     read: dict[str, Literal] = {}
     for symbol in (fields.bottom, *fields.prompt_symbols):
         ways = [
-            build.all_of(inputs[name][symbol], inputs[f"load{level}"]["1"], loading, label="read")
+            build.all_of(
+                inputs[name][symbol],
+                inputs[f"load{level}"]["1"],
+                loading,
+                label=f"read load{level}",
+            )
             for level, name in enumerate(fields.input_queues(), 2)
         ]
         read[symbol] = build.one_of(*ways, label=f"reads {symbol}")
@@ -112,7 +117,7 @@ def _chosen(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> dict[
     reached = build.true
     for level, name in enumerate(fields.input_queues(), 2):
         before = inputs[name][fields.dummy]
-        now = build.all_of(inputs["phase"]["start"], before, reached, label="chosen")
+        now = build.all_of(inputs["phase"]["start"], before, reached, label=f"chosen load{level}")
         chosen[level] = build.one_of(inputs[f"load{level}"]["1"], now, label="load")
         reached = negated(before)
     return chosen
