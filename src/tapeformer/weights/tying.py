@@ -21,6 +21,7 @@ LEVELLED = re.compile(r"\b(level|main|delay|op|full|started|load)(\d+)")
 
 CARRY = "carry "
 """How a neuron's name begins that only hands a value on."""
+CARRYING = ("network", "carry", "value")
 RELATIVE = re.compile(r"<((?:[+-]\d)|(?:above|below) \w+)>")
 
 Names = tuple[str, ...]
@@ -165,7 +166,7 @@ def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
     shifted: dict[Key, int] = {}
     for key, value in entries.items():
         shifted.setdefault(shift.key(key), value)
-    made = _instances(shifted, shift, names)
+    made = _instances(shifted, shift, names) | {CARRYING: 1}
     single = {key: v for key, v in entries.items() if made.get(key, 0) != v}
     single |= {key: 0 for key in made if key not in entries}
     return Blocks(shifted, single)
@@ -173,7 +174,8 @@ def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
 
 def expanded(blocks: Blocks, weights: TransformerWeights, levels: int) -> dict[Key, int]:
     """All nonzero entries by name, from the distinct parameters and the names alone."""
-    made = _instances(blocks.shifted, Shift(levels), _names(weights)) | dict(blocks.single)
+    made = _instances(blocks.shifted, Shift(levels), _names(weights)) | {CARRYING: 1}
+    made |= blocks.single
     return {key: value for key, value in made.items() if value}
 
 
@@ -202,8 +204,9 @@ def _entries(weights: TransformerWeights) -> Iterator[tuple[Key, int]]:
     for part in labelled(weights):
         rows, columns = part.matrix.rows.tolist(), part.matrix.columns.tolist()
         for row, column, value in zip(rows, columns, part.matrix.values.tolist(), strict=True):
-            if not part.rows[row].startswith(CARRY):
-                yield (part.path, part.rows[row], _computed(part.columns[column])), value
+            read = _computed(part.columns[column])
+            carries = part.rows[row] == CARRY + read and value == 1
+            yield CARRYING if carries else (part.path, part.rows[row], read), value
 
 
 def _computed(name: str) -> str:
