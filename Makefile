@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test fuzz bench clean
 
 demo: .venv/user
-	@$(BIN)/python -m tapeformer.demo
+	@$(BIN)/python -m tapeformer.cli.demo
 
 test: .venv/dev
 	$(BIN)/ruff check src tests

@@ -38,7 +38,6 @@ ALLOWED: dict[str, set[str]] = {
     "table_run": {"queues", "weights", "engines", "lowering"},
     "bench": ANYTHING,
     "cli": ANYTHING,
-    "demo": ANYTHING,
 }
 """For each part, the parts it may import. A queue machine's step function is a circuit; of the
 simulator the constructions use only the record of a tape, which a test below checks."""
@@ -79,7 +78,7 @@ def test_imports_follow_the_architecture(file: Path) -> None:
 
 def test_nothing_imports_the_command_line_the_drawings_or_the_benchmarks() -> None:
     users = {"cli": {"cli", "__main__"}, "bench": {"bench", "cli"}}
-    users["drawing"] = {"drawing", "cli", "demo", "verification"}
+    users["drawing"] = {"drawing", "cli", "verification"}
     for file in SOURCE.rglob("*.py"):
         for part in imported_parts(file) & users.keys():
             assert part_of(file) in users[part], f"{file} imports {part}"

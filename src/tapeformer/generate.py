@@ -150,10 +150,12 @@ class Generation:
         self.counts = Counters()
         self.outcome: Outcome | None = None
 
-    def pieces(self, max_steps: int, max_tokens: int | None) -> Iterator[NDArray[np.int32]]:
-        """Generated tokens in pieces, up to the verdict or a limit."""
+    def pieces(
+        self, max_steps: int, max_tokens: int | None, most: int = CHUNK
+    ) -> Iterator[NDArray[np.int32]]:
+        """Generated tokens in pieces of at most `most`, up to the verdict or a limit."""
         while self.outcome is None:
-            room = CHUNK if max_tokens is None else min(CHUNK, max_tokens - self.counts.tokens)
+            room = most if max_tokens is None else min(most, max_tokens - self.counts.tokens)
             if room <= 0 or self.counts.steps >= max_steps:
                 self.outcome = Outcome.LIMIT
                 return
