@@ -1,0 +1,1 @@
+"""From weights to machine code: forms, facts, gates, lanes, LLVM, and a cache of what was made."""
