@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tapeformer.engines.nativecode.forms import Form, applied, combined
 from tapeformer.engines.nativecode.gates import FALSE, TRUE
-from tapeformer.engines.nativecode.logic import Logic, Neurons, Position
+from tapeformer.engines.nativecode.logic import MOST_ROOM, Logic, Neurons, Position
 from tapeformer.weights.record import TransformerWeights
 
 
@@ -18,12 +18,16 @@ def logic_of(weights: TransformerWeights) -> Logic:
     following = tuple(
         choices.of(applied(output.matrix, output.bias, stream)) for output in weights.outputs
     )
+    gates = position.neurons.gates
+    guard = gates.any_of(position.neurons.doubts)
+    margin = tuple(choices.margin())
     return Logic(
-        gates=tuple(position.neurons.gates.gates),
-        token=tuple(position.literals(forms) for forms in position.token),
+        gates=tuple(gates.gates),
+        token=tuple(position.bits(forms) for forms in position.token),
         fetched=tuple(position.fetched),
         following=following,
-        margin=tuple(choices.margin()),
+        guard=guard,
+        margin=margin,
         proven_margin=choices.proven,
     )
 
@@ -40,20 +44,16 @@ class _Choices:
         """The bit of each value: whether it is chosen."""
         if len(logits) == 1:
             return (TRUE,)
-        spans = [self.neurons.span(form, self.neurons.cliques(form)) for form in logits]
-        bits = all(self.neurons.are_bits(form) for form in logits)
-        if bits and min(spans)[0] >= 0 and max(high for _, high in spans) <= 1:
-            return self._of_bits(logits, spans)
+        spans = [self.neurons.span(form) for form in logits]
+        if all(low <= 0 < high <= MOST_ROOM or low == high in (0, 1) for low, high in spans):
+            return self._of_bits(logits)
         return self._of_numbers(logits, spans)
 
-    def _of_bits(self, logits: Sequence[Form], spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    def _of_bits(self, logits: Sequence[Form]) -> tuple[int, ...]:
         """Logits that are 0 or 1: the first 1, or the first value where there is none."""
-        ones = [
-            self.neurons.is_positive(form) if high else FALSE
-            for form, (_, high) in zip(logits, spans, strict=True)
-        ]
+        ones = [self.neurons.as_bit(form) for form in logits]
         total = combined(0, [(1, form) for form in logits])
-        low, high = self.neurons.span(total, self.neurons.cliques(total))
+        low, high = self.neurons.span(total)
         if high <= 1 <= low:
             self.proven = 1
             return tuple(ones)
@@ -93,9 +93,12 @@ class _Choices:
         return self._last(above)
 
     def _digits(self, form: Form, width: int) -> list[int]:
-        low, high = self.neurons.span(form, self.neurons.cliques(form))
-        digits = self.neurons.value(form, low, high)
-        return [*digits, *[FALSE] * width][:width]
+        total = self.numbers.constant(form.constant, width)
+        for node, coefficient in form.terms:
+            term = self.numbers.times([self.neurons.literals[node]], abs(coefficient), width)
+            operation = self.numbers.add if coefficient > 0 else self.numbers.subtract
+            total = operation(total, term)
+        return total
 
     def _larger(self, left: list[int], right: list[int]) -> list[int]:
         return self.numbers.choose(self.numbers.less(left, right), right, left)

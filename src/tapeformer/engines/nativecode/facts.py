@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 MOST_CHOICES = 6
 """Disjunctions that a bit remembers."""
@@ -73,6 +74,16 @@ class Facts:
             found = self._exclusive[pair] = self._proven(*pair)
         return found
 
+    def assume(self, bits: Sequence[int]) -> list[Term]:
+        """Takes bits for exclusive; answers the pairs of which it is not proven."""
+        pairs = [(a, b) for a, b in combinations(sorted(bits), 2) if not self.exclusive(a, b)]
+        self._exclusive |= dict.fromkeys(pairs, True)
+        return pairs
+
+    def withdraw(self, pairs: Iterable[Term]) -> None:
+        """Takes an assumption back."""
+        self._exclusive |= dict.fromkeys(pairs, False)
+
     def _proven(self, left: int, right: int) -> bool:
         a, b = self.known[left], self.known[right]
         return _clash(a, b) or self._no_choice(a, b) or self._no_choice(b, a)
@@ -83,26 +94,42 @@ class Facts:
             all(_clash(self.known[bit], other) for bit in choice) for choice in one.choices
         )
 
-    def cliques(self, terms: Iterable[Term]) -> list[Clique]:
-        """The terms in sets that exclude each other; a number that is no bit stands alone."""
+    def cliques(self, terms: Sequence[Term], first: Iterable[int] = ()) -> list[Clique]:
+        """The terms in sets that exclude each other, by sign; some bits may go first.
+
+        All the values of a factor are one set whatever their signs are.
+        """
+        whole = self._whole_factors(terms)
+        if first:
+            coefficients = dict(terms)
+            order = dict.fromkeys([*(bit for bit in first if bit in coefficients), *coefficients])
+            terms = [(bit, coefficients[bit]) for bit in order]
         sets: list[list[Term]] = []
         for term in terms:
-            home = next((s for s in sets if self._fits(term[0], s)), None)
-            if home is None:
-                sets.append([term])
-            else:
-                home.append(term)
-        return [Clique(tuple(s), self._complete(s)) for s in sets]
+            if term[0] not in whole:
+                home = next((s for s in sets if self._fits(term, s)), None)
+                if home is None:
+                    sets.append([term])
+                else:
+                    home.append(term)
+        alone = [Clique(tuple(s), complete=False) for s in sets]
+        return [Clique(terms, complete=True) for terms in set(whole.values())] + alone
 
-    def _fits(self, bit: int, others: list[Term]) -> bool:
-        if bit not in self.known:
-            return False
-        return all(other in self.known and self.exclusive(bit, other) for other, _ in others)
+    def _whole_factors(self, terms: Sequence[Term]) -> dict[int, tuple[Term, ...]]:
+        """The bits whose whole factor is among the terms, each with all of them."""
+        coefficients = dict(terms)
+        groups = {self.groups[node] for node, _ in terms if node in self.groups}
+        return {
+            bit: tuple((b, coefficients[b]) for b in group)
+            for group in groups
+            if all(bit in coefficients for bit in group)
+            for bit in group
+        }
 
-    def _complete(self, terms: list[Term]) -> bool:
-        """Whether the terms are all the values of one factor."""
-        group = self.groups.get(terms[0][0], ())
-        return len(group) == len(terms) and {bit for bit, _ in terms} == set(group)
+    def _fits(self, term: Term, others: list[Term]) -> bool:
+        bit, coefficient = term
+        same_sign = (others[0][1] > 0) == (coefficient > 0)
+        return same_sign and all(self.exclusive(bit, other) for other, _ in others)
 
     def learn(self, bit: int, cliques: Iterable[Clique]) -> None:
         """A new bit that is 1 just where every clique has its largest value."""
@@ -138,3 +165,4 @@ class Facts:
 
 def _clash(a: Known, b: Known) -> bool:
     return bool(a.true & b.false or a.false & b.true)
+

@@ -52,3 +52,26 @@ def added(left: Sequence[Form], right: Sequence[Form]) -> list[Form]:
         a if b is ZERO else b if a is ZERO else combined(0, [(1, a), (1, b)])
         for a, b in zip(left, right, strict=True)
     ]
+
+
+Bundle = tuple[int, ...]
+"""Nodes that are always read together: most likely parts of one sum."""
+
+
+def bundles(matrix: Matrix, forms: Sequence[Form]) -> list[list[Bundle]]:
+    """For each row the nodes that come by one column, or by columns equal in two rows or more."""
+    uses: list[list[tuple[int, int]]] = [[] for _ in range(matrix.shape[1])]
+    entries = (matrix.rows.tolist(), matrix.columns.tolist(), matrix.values.tolist())
+    for row, column, value in zip(*entries, strict=True):
+        uses[column].append((row, value))
+    classes: dict[tuple[object, ...], list[int]] = {}
+    for column, use in enumerate(uses):
+        own = () if len(use) > 1 else (column,)
+        classes.setdefault((*own, *use), []).append(column)
+    found: list[list[Bundle]] = [[] for _ in range(matrix.shape[0])]
+    for columns in classes.values():
+        nodes = {node for column in columns for node, _ in forms[column].terms}
+        if len(nodes) > 1:
+            for row, _ in uses[columns[0]]:
+                found[row].append(tuple(sorted(nodes)))
+    return found

@@ -1,17 +1,18 @@
-"""Weights -> logic: every neuron becomes gates, exactly, whatever the weights are.
+"""Weights -> logic: every neuron becomes gates, and what is not proven is checked.
 
-A neuron that is proven to be 0 or 1 becomes one AND; any other becomes binary arithmetic on the
-digits of its value. Neurons that only carry a value vanish. Nothing is assumed of the weights.
+Neurons that only carry a value vanish. A neuron that is proven to be 0 or 1 on all tokens becomes
+one AND. Of any other it is checked, in every token, that it is 0 or 1: the guard says where this
+fails, and there another engine must take over. Nothing is assumed of the weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tapeformer.engines.nativecode.facts import Clique, Facts
-from tapeformer.engines.nativecode.forms import ZERO, Form, added, applied
-from tapeformer.engines.nativecode.gates import TRUE, Gate, Gates, Numbers
+from tapeformer.engines.nativecode.forms import ZERO, Bundle, Form, added, applied, bundles
+from tapeformer.engines.nativecode.gates import FALSE, TRUE, Gate, Gates, Numbers
 from tapeformer.weights.matrices import transposed
 from tapeformer.weights.record import Layer, TransformerWeights
 
@@ -19,6 +20,9 @@ LARGEST = 1 << 24
 """Values beyond this are not exact in the other engines' float32 either."""
 
 MOST_GATES = 400_000
+
+MOST_ROOM = 64
+"""How far above 1 the bound of a neuron may be."""
 
 
 class NotLogicError(Exception):
@@ -40,117 +44,189 @@ class Logic:
     """A whole model as gates.
 
     `token` and `following` have a literal for each value of each factor, of the newest token and
-    of the one after it. `margin` has the digits of the margin where it had to be computed;
-    `proven_margin` is what is known of it beforehand (None: nothing).
+    of the one after it. `guard` is 1 where some neuron is neither 0 nor 1, and then nothing else
+    counts. `margin` has the digits of the margin where it had to be computed; `proven_margin` is
+    what is known of it beforehand (None: nothing).
     """
 
     gates: tuple[Gate, ...]
     token: tuple[tuple[int, ...], ...]
     fetched: tuple[Fetched, ...]
     following: tuple[tuple[int, ...], ...]
+    guard: int
     margin: tuple[int, ...]
     proven_margin: int | None
 
 
 class Neurons:
-    """Nodes of a model: bits of tokens, what heads fetch, and neurons, each with its digits."""
+    """Nodes of a model, each a bit: of tokens, of what heads fetch, of neurons."""
 
     def __init__(self) -> None:
         self.gates, self.facts = Gates(), Facts()
         self.numbers = Numbers(self.gates)
-        self.planes: list[tuple[int, ...]] = []
-        self.highest: list[int] = []
+        self.literals: list[int] = []
+        self.doubts: list[int] = []
         self._neurons: dict[Form, Form] = {}
+        self._differences: dict[tuple[int, tuple[int, ...]], int] = {}
 
-    def new(self, planes: Sequence[int], highest: int) -> int:
-        """Another node; a bit is entered among the facts by the caller."""
+    def new(self, literal: int) -> int:
+        """Another node; what is known of it is entered by the caller."""
         if len(self.gates.gates) > MOST_GATES:
             raise NotLogicError("the logic would be too large")
-        self.planes.append(tuple(planes))
-        self.highest.append(highest)
-        return len(self.planes) - 1
+        self.literals.append(literal)
+        return len(self.literals) - 1
 
     def one_hot(self, size: int) -> list[Form]:
         """New input bits of which exactly one is 1."""
         if size == 1:
             return [Form(1)]
-        bits = [self.new([self.gates.input()], 1) for _ in range(size)]
+        bits = [self.new(self.gates.input()) for _ in range(size)]
         self.facts.one_hot(bits)
         return [Form(0, ((bit, 1),)) for bit in bits]
 
-    def cliques(self, form: Form) -> list[Clique]:
-        """The terms by what excludes each other; coefficients of numbers count their largest."""
-        return self.facts.cliques(form.terms)
-
-    def span(self, form: Form, cliques: Sequence[Clique]) -> tuple[int, int]:
+    def span(self, form: Form) -> tuple[int, int]:
         """Bounds of a form's value."""
-        low = high = form.constant
-        for clique in cliques:
-            size = self.highest[clique.terms[0][0]]
-            low += clique.low * size
-            high += clique.high * size
+        form = self.without_differences(form)
+        return self._span(form, self.facts.cliques(form.terms))
+
+    def _span(self, form: Form, cliques: Sequence[Clique]) -> tuple[int, int]:
+        low = form.constant + sum(clique.low for clique in cliques)
+        high = form.constant + sum(clique.high for clique in cliques)
         if max(-low, high) > LARGEST:
             raise NotLogicError("values may be too large for exact arithmetic")
         return low, high
 
-    def relu(self, form: Form) -> Form:
-        """The form of a neuron: itself where it cannot be negative, else a new node."""
+    def relu(self, form: Form, together: Sequence[Bundle] = ()) -> Form:
+        """The form of a neuron: itself where it cannot be negative, else a new node.
+
+        `together` has nodes that are likely to be parts of one sum.
+        """
         if not form.terms:
             return Form(max(0, form.constant))
         if len(form.terms) == 1 and form.constant >= 0 and form.terms[0][1] > 0:
             return form
         if form not in self._neurons:
-            self._neurons[form] = self._relu(form)
+            self._neurons[form] = self._relu(form, together)
         return self._neurons[form]
 
-    def _relu(self, form: Form) -> Form:
-        cliques = self.cliques(form)
-        low, high = self.span(form, cliques)
+    def without_differences(self, form: Form) -> Form:
+        """The same value with one node for each difference of a bit and bits that imply it."""
+        terms = dict(form.terms)
+        if len({coefficient > 0 for coefficient in terms.values()}) < 2:
+            return form
+        for bit in sorted(terms):
+            if bit in terms:
+                taken = self._implying(bit, terms)
+                if taken:
+                    coefficient = terms.pop(bit)
+                    for other in taken:
+                        del terms[other]
+                    rest = self._difference(bit, tuple(taken))
+                    terms[rest] = terms.get(rest, 0) + coefficient
+        return Form(form.constant, tuple(sorted((n, c) for n, c in terms.items() if c)))
+
+    def _implying(self, bit: int, terms: Mapping[int, int]) -> list[int]:
+        """Bits that exclude each other, imply the given one, and are subtracted from it."""
+        found: list[int] = []
+        for other, coefficient in terms.items():
+            implies = self.facts.known[other].true >> bit & 1 and other != bit
+            if coefficient == -terms[bit] and implies:
+                if all(self.facts.exclusive(other, one) for one in found):
+                    found.append(other)
+        return sorted(found)
+
+    def _difference(self, bit: int, taken: tuple[int, ...]) -> int:
+        """The node that is 1 where a bit is 1 and none of those that imply it."""
+        if (bit, taken) not in self._differences:
+            parts = [self.literals[bit], *(self.literals[other] ^ 1 for other in taken)]
+            node = self._differences[bit, taken] = self.new(self.gates.all_of(parts))
+            alone = Clique(((bit, 1),), complete=False)
+            self.facts.learn(node, [alone, Clique(tuple((o, -1) for o in taken), complete=False)])
+        return self._differences[bit, taken]
+
+    def _relu(self, form: Form, together: Sequence[Bundle]) -> Form:
+        form = self.without_differences(form)
+        cliques = self._sorted_out(form, together)
+        low, high = self._span(form, cliques)
         if low >= 0 or high <= 0:
             return form if low >= 0 else ZERO
-        if high == 1 and self.are_bits(form):
-            node = self.new([self._all_highest(cliques)], 1)
+        node = self.new(self._at_least(1, high, cliques))
+        if high == 1:
             self.facts.learn(node, cliques)
         else:
-            node = self._number(form, low, high)
+            self.facts.free(node)
+            self.doubts.append(self._at_least(2, high, cliques))
         return Form(0, ((node, 1),))
 
-    def are_bits(self, form: Form) -> bool:
-        """Whether a form reads bits only."""
-        return all(node in self.facts.known for node, _ in form.terms)
+    def _sorted_out(self, form: Form, together: Sequence[Bundle]) -> list[Clique]:
+        """The cliques of a form; if they leave it too high, bundles are taken for exclusive."""
+        first = [bit for bundle in together for bit in bundle]
+        cliques = self.facts.cliques(form.terms, first)
+        if self._span(form, cliques)[1] <= 1:
+            return cliques
+        assumed = [(bundle, self.facts.assume(bundle)) for bundle in together]
+        tighter = self.facts.cliques(form.terms, first)
+        if self._span(form, tighter)[1] == 1:
+            self.doubts += [self._several(bundle) for bundle, pairs in assumed if pairs]
+            return tighter
+        for _, pairs in assumed:
+            self.facts.withdraw(pairs)
+        return cliques
 
-    def _number(self, form: Form, low: int, high: int) -> int:
-        *digits, sign = self.value(form, low, high)
-        planes = [self.gates.all_of([d, sign ^ 1]) for d in digits[: high.bit_length()]]
-        node = self.new(planes, high)
-        if high == 1:
-            self.facts.free(node)
-        return node
+    def _several(self, bits: Sequence[int]) -> int:
+        """Whether more than one of the bits is 1."""
+        before, found = FALSE, []
+        for bit in bits:
+            found.append(self.gates.all_of([before, self.literals[bit]]))
+            before = self.gates.any_of([before, self.literals[bit]])
+        return self.gates.any_of(found)
 
-    def value(self, form: Form, low: int, high: int) -> list[int]:
-        """A form's value in two's complement, the sign last."""
-        width = max(high.bit_length(), (-low).bit_length()) + 1
-        total = self.numbers.constant(form.constant, width)
-        for node, coefficient in form.terms:
-            term = self.numbers.times(self.planes[node], abs(coefficient), width)
-            operation = self.numbers.add if coefficient > 0 else self.numbers.subtract
-            total = operation(total, term)
-        return total
+    def as_bit(self, form: Form) -> int:
+        """A form that should be 0 or 1 as a literal; what is not proven of it is doubted."""
+        form = self.without_differences(form)
+        cliques = self.facts.cliques(form.terms)
+        low, high = self._span(form, cliques)
+        if high > 1:
+            self.doubts.append(self._at_least(2, high, cliques))
+        if low < 0:
+            self.doubts.append(self._at_least(0, high, cliques) ^ 1)
+        return self._at_least(1, high, cliques)
 
-    def is_positive(self, form: Form) -> int:
-        """For a form of bits whose highest value is 1: whether it has it."""
-        return self._all_highest(self.cliques(form))
+    def _at_least(self, least: int, high: int, cliques: Sequence[Clique]) -> int:
+        """Whether all cliques together stay near enough below their highest values."""
+        room = high - least
+        if room < 0:
+            return FALSE
+        if room > MOST_ROOM:
+            raise NotLogicError("a neuron has too wide a range")
+        within = [TRUE] * (room + 1)
+        for clique in cliques:
+            within = self._one_more(within, clique)
+        return within[room]
 
-    def _all_highest(self, cliques: Sequence[Clique]) -> int:
-        """Whether every clique has its highest value."""
-        return self.gates.all_of([self._highest(clique) for clique in cliques])
+    def _one_more(self, within: Sequence[int], clique: Clique) -> list[int]:
+        """For each number: whether what is missing so far, with one more clique, is at most it."""
+        missing = {clique.high - coefficient for _, coefficient in clique.terms}
+        steps = sorted(missing if clique.complete else missing | {clique.high})
+        near = [(step, self._misses_at_most(step, clique)) for step in steps if step < len(within)]
+        return [
+            self.gates.any_of(
+                self.gates.all_of([literal, within[room - step]])
+                for step, literal in near
+                if step <= room
+            )
+            for room in range(len(within))
+        ]
 
-    def _highest(self, clique: Clique) -> int:
-        inside = [self.planes[b][0] for b, c in clique.terms if c == clique.high]
-        outside = [self.planes[b][0] for b, c in clique.terms if c != clique.high]
-        if not inside or (clique.complete and len(outside) < len(inside)):
-            return self.gates.any_of(outside) ^ 1
-        return self.gates.any_of(inside)
+    def _misses_at_most(self, step: int, clique: Clique) -> int:
+        least = clique.high - step
+        near = [self.literals[bit] for bit, c in clique.terms if c >= least]
+        far = [self.literals[bit] for bit, c in clique.terms if c < least]
+        if not clique.complete and least <= 0:
+            return self.gates.any_of(far) ^ 1
+        if clique.complete and len(far) < len(near):
+            return self.gates.any_of(far) ^ 1
+        return self.gates.any_of(near)
 
 
 class Position:
@@ -162,7 +238,7 @@ class Position:
         self.weights, self.neurons = weights, Neurons()
         self.token = [self.neurons.one_hot(len(factor.values)) for factor in weights.factors]
         self.fetched: list[Fetched] = []
-        self._factor_of = {
+        self._value_of = {
             form.terms[0][0]: (factor, value)
             for factor, forms in enumerate(self.token)
             for value, form in enumerate(forms)
@@ -190,7 +266,8 @@ class Position:
         hidden = stream
         for affine in layer.feed_forward[:-1]:
             rows = applied(affine.matrix, affine.bias, hidden)
-            hidden = [self.neurons.relu(form) for form in rows]
+            together = bundles(affine.matrix, hidden)
+            hidden = [self.neurons.relu(*pair) for pair in zip(rows, together, strict=True)]
         for affine in layer.feed_forward[-1:]:
             stream = added(stream, applied(affine.matrix, affine.bias, hidden))
         return stream
@@ -204,8 +281,8 @@ class Position:
         return total
 
     def _bring_node(self, head: int, layer: int, node: int) -> Form:
-        if node in self._factor_of:
-            factor, value = self._factor_of[node]
+        if node in self._value_of:
+            factor, value = self._value_of[node]
             return self._bring_factor(head, layer, factor)[value]
         if (head, -1 - node) not in self._brought:
             self._brought[head, -1 - node] = [self._bring_other(head, layer, node)]
@@ -220,21 +297,18 @@ class Position:
         return self._brought[head, factor]
 
     def _bring_other(self, head: int, layer: int, node: int) -> Form:
-        neurons = self.neurons
-        planes = [neurons.gates.input() for _ in neurons.planes[node]]
-        copy = neurons.new(planes, neurons.highest[node])
-        if neurons.highest[node] == 1:
-            neurons.facts.free(copy)
+        copy = self.neurons.new(self.neurons.gates.input())
+        self.neurons.facts.free(copy)
         self._record(head, layer, node, copy)
         return Form(0, ((copy, 1),))
 
     def _record(self, head: int, layer: int, source: int, copy: int) -> None:
-        pairs = zip(self.neurons.planes[source], self.neurons.planes[copy], strict=True)
-        self.fetched += [Fetched(head, layer, a, b) for a, b in pairs]
+        literals = self.neurons.literals
+        self.fetched.append(Fetched(head, layer, literals[source], literals[copy]))
 
-    def literals(self, forms: Sequence[Form]) -> tuple[int, ...]:
+    def bits(self, forms: Sequence[Form]) -> tuple[int, ...]:
         """The literals of a factor's bits."""
-        return tuple(self.neurons.planes[f.terms[0][0]][0] if f.terms else TRUE for f in forms)
+        return tuple(self.neurons.literals[f.terms[0][0]] if f.terms else TRUE for f in forms)
 
 
 def _times(form: Form, factor: int) -> Form:

@@ -1,0 +1,63 @@
+"""LLVM: from text to machine code, and from machine code to a function that can be called."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import llvmlite
+import llvmlite.binding as llvm
+
+OPTIMISE = 1
+"""LLVM's level: higher ones take longer and gain nothing on straight-line logic."""
+
+Run = Callable[..., int]
+
+
+def target() -> str:
+    """What machine code depends on, beside the program: LLVM and the processor."""
+    features = llvm.get_host_cpu_features().flatten()
+    version = ".".join(str(part) for part in llvm.llvm_version_info)
+    return f"{llvmlite.__version__} {version} {llvm.get_host_cpu_name()} {features}"
+
+
+def _machine() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=OPTIMISE,
+    )
+
+
+def object_code(text: str) -> bytes:
+    """The machine code of a module."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A function in memory; the engine that owns it must live as long as it is called."""
+
+    run: Run
+    owner: llvm.ExecutionEngine
+
+
+def loaded(code: bytes) -> Loaded:
+    """The function `run` of machine code."""
+    machine = _machine()
+    owner = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    owner.add_object_file(llvm.ObjectFileRef.from_data(code))
+    owner.finalize_object()
+    address = owner.get_function_address("run")
+    if not address:
+        raise ValueError("the code has no function to run")
+    numbers = [ctypes.c_int64] * 3
+    pointers = [ctypes.c_void_p] * 6
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers, *pointers)(address)
+    return Loaded(function, owner)
