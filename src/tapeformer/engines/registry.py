@@ -13,6 +13,7 @@ from tapeformer.weights.record import TransformerWeights
 VARIANTS = {
     "dense": ("dtype", "attending", "temperature", "position"),
     "sparse": ("dtype", "attending"),
+    "native": (),
 }
 """The engines, and what each lets one choose without changing a token."""
 ENGINES = tuple(VARIANTS)

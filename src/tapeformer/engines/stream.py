@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import Token, TransformerWeights
 from tapeformer.weights.verify import checked
+
+Value: TypeAlias = tuple[int, int]
+"""A factor of a token and one of its values, both by number."""
 
 
 class Stream(ABC):
@@ -36,7 +41,10 @@ class Stream(ABC):
         self.margin = float("inf")
         _check_positions(self)
         check_memory(costs, self.window)
-        self._kept = _TokenWindow(self.window, len(weights.factors))
+
+    @cached_property
+    def _kept(self) -> _TokenWindow:
+        return _TokenWindow(self.window, len(self.weights.factors))
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context; they need not be the first."""
@@ -57,6 +65,22 @@ class Stream(ABC):
         rows = self._advance(self._kept.rows()[-1], tokens)
         self._kept.append(rows)
         return rows
+
+    def run(
+        self, most: int, stop: Value | None = None, count: Value | None = None
+    ) -> tuple[int, int]:
+        """Makes tokens without showing them: how many, and how many of them had a counted value.
+
+        It ends after `most` tokens, or after the first that does not have the value `stop`.
+        """
+        made = counted = 0
+        while made < most:
+            token = self.advance(1)[0]
+            made += 1
+            counted += count is not None and int(token[count[0]]) == count[1]
+            if stop is not None and int(token[stop[0]]) != stop[1]:
+                break
+        return made, counted
 
     def window_tokens(self) -> NDArray[np.int32]:
         """The most recent tokens, oldest first: all that another engine needs to go on from here."""

@@ -1,0 +1,135 @@
+"""The native engine: the weights as machine code, made when they are loaded.
+
+It sees weights and look-backs only. Neurons that are 0 or 1 become logic gates; what is not proven
+from the weights is checked in every token, and where a check fails, or the weights cannot be
+turned into gates at all, the sparse engine goes on with the same window: `reason` then says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.engines import sparse
+from tapeformer.engines.memory import Costs
+from tapeformer.engines.nativecode.build import single_code
+from tapeformer.engines.nativecode.cache import Cache
+from tapeformer.engines.nativecode.distances import Distances
+from tapeformer.engines.nativecode.logic import NotLogicError
+from tapeformer.engines.nativecode.tape import Ring
+from tapeformer.engines.stream import Stream, Value
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.weights.record import Token, TransformerWeights
+from tapeformer.weights.verify import checked
+
+
+class Engine(Stream):
+    """Runs a model as machine code, or hands it to the sparse engine."""
+
+    def __init__(
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        window: int | None = None,
+        *,
+        memory: int | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        self.reason = ""
+        self._ring: Ring | None = None
+        self._successor: Stream | None = None
+        per_token = 16
+        try:
+            code = single_code(checked(weights), Cache(cache))
+            per_token = 2 * 8 * code.plan.stride + 8 * weights.key_width
+        except NotLogicError as error:
+            self.reason = str(error)
+        super().__init__(weights, offsets, window, Costs("native", 0, per_token, memory))
+        if not self.reason:
+            try:
+                distances = Distances(weights, self.offsets, self.window)
+                self._ring = Ring(code, distances, self.window)
+            except NotLogicError as error:
+                self.reason = str(error)
+        if self.reason:
+            self._successor = sparse.Engine(weights, offsets, window)
+
+    def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
+        """Appends tokens to the context; they need not be the first."""
+        if self._successor is not None:
+            self._successor.prompt(tokens)
+        else:
+            self._native().write(self._rows(tokens))
+
+    def advance(self, tokens: int) -> NDArray[np.int32]:
+        """The next tokens, a row for each."""
+        pieces = [np.zeros((0, len(self.weights.factors)), np.int32)]
+        left = tokens
+        while left and self._successor is None:
+            ring = self._started()
+            made, _ = self._made(min(left, ring.capacity - 1), None, None)
+            pieces.append(ring.newest(made))
+            left -= made
+        if left and self._successor is not None:
+            pieces.append(self._successor.advance(left))
+            self.margin = min(self.margin, self._successor.margin)
+        return np.concatenate(pieces)
+
+    def run(
+        self, most: int, stop: Value | None = None, count: Value | None = None
+    ) -> tuple[int, int]:
+        """Makes tokens without showing them: see `Stream.run`."""
+        total = counted = 0
+        while total < most and self._successor is None:
+            self._started()
+            made, hits = self._made(most - total, stop, count)
+            total, counted = total + made, counted + hits
+            if self._native().stopped:
+                return total, counted
+        if total < most and self._successor is not None:
+            made, hits = self._successor.run(most - total, stop, count)
+            self.margin = min(self.margin, self._successor.margin)
+            total, counted = total + made, counted + hits
+        return total, counted
+
+    def window_tokens(self) -> NDArray[np.int32]:
+        """The most recent tokens, oldest first."""
+        if self._successor is not None:
+            return self._successor.window_tokens()
+        ring = self._native()
+        return ring.newest(min(ring.seen, self.window))
+
+    def _native(self) -> Ring:
+        assert self._ring is not None
+        return self._ring
+
+    def _started(self) -> Ring:
+        ring = self._native()
+        if not ring.seen:
+            raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))
+        return ring
+
+    def _made(self, most: int, stop: Value | None, count: Value | None) -> tuple[int, int]:
+        """Runs machine code; where it finds a neuron that is no bit, another engine goes on."""
+        ring = self._native()
+        made, counted = ring.run(most, stop, count)
+        self.margin = min(self.margin, ring.margin())
+        if ring.doubted:
+            self._hand_over(ring)
+        return made, counted
+
+    def _hand_over(self, ring: Ring) -> None:
+        self.reason = "a neuron was neither 0 nor 1"
+        window = self.window_tokens()
+        self._successor = sparse.Engine(self.weights, self.offsets, self.window)
+        self._successor.prompt(window)
+
+    def _absorb(self, rows: NDArray[np.int32]) -> None:
+        self._native().write(rows)
+
+    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+        return self.advance(tokens)
+

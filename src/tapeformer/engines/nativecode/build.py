@@ -1,0 +1,45 @@
+"""All the way from weights to machine code, for one stream or for a batch."""
+
+from __future__ import annotations
+
+from tapeformer.engines.nativecode.bitwise import bitwise_program
+from tapeformer.engines.nativecode.cache import Cache, Code, key_of
+from tapeformer.engines.nativecode.choice import logic_of
+from tapeformer.engines.nativecode.compiler import object_code, target
+from tapeformer.engines.nativecode.emit import llvm_text
+from tapeformer.engines.nativecode.gates import FALSE
+from tapeformer.engines.nativecode.logic import Logic, NotLogicError
+from tapeformer.engines.nativecode.plan import Place, plan_for
+from tapeformer.engines.nativecode.words import ONES
+from tapeformer.weights.record import TransformerWeights
+
+BATCH_PARTS = 4
+"""A batch has 256 inputs: one for each bit of a register."""
+
+
+def single_code(weights: TransformerWeights, cache: Cache) -> Code:
+    """Machine code for one stream."""
+    return cache.get(key_of(weights, "single", target()), lambda: _code(weights, 1))
+
+
+def batch_code(weights: TransformerWeights, cache: Cache) -> Code:
+    """Machine code for many inputs at once."""
+    return cache.get(key_of(weights, "batch", target()), lambda: _code(weights, BATCH_PARTS))
+
+
+def _code(weights: TransformerWeights, parts: int) -> Code:
+    logic = logic_of(weights)
+    program = bitwise_program(logic)
+    plan = plan_for(logic, program, parts, _places(logic))
+    if plan.keeps and logic.guard != FALSE:
+        raise NotLogicError("what heads fetch is more than tokens, and not all is proven")
+    return Code(plan, object_code(llvm_text(program, parts)))
+
+
+def _places(logic: Logic) -> tuple[tuple[Place, ...], ...]:
+    """Every value has a word of its own."""
+    places, word = [], 0
+    for factor in logic.token:
+        places.append(tuple((word + value, ONES) for value in range(len(factor))))
+        word += len(factor)
+    return tuple(places)

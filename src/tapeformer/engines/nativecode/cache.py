@@ -1,0 +1,114 @@
+"""Machine code that was made before: kept by the hash of all that it depends on.
+
+A file is written under another name and renamed, so that nobody sees half of it; it carries the
+hash of its own content, so that a broken one is made again. The least used are removed first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tapeformer.engines.nativecode.plan import Plan
+from tapeformer.weights.parameters import parameters
+from tapeformer.weights.record import Matrix, TransformerWeights
+
+VERSION = 1
+"""Counts the changes of what machine code is made of; older code is then not found any more."""
+
+MOST_BYTES = 256 << 20
+SUFFIX = ".code"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code and how to use it."""
+
+    plan: Plan
+    machine_code: bytes
+
+
+def default_folder() -> Path:
+    """Where the user's programs keep what they can make again."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base else Path.home() / ".cache") / "tapeformer" / "native"
+
+
+def key_of(weights: TransformerWeights, *rest: object) -> str:
+    """The hash of every parameter, of the factors' sizes, and of anything else that matters."""
+    sizes = [len(factor.values) for factor in weights.factors]
+    found = sha256(repr((VERSION, sizes, weights.layer_norm, rest)).encode())
+    for parameter in parameters(weights):
+        value = parameter.value
+        found.update(repr((parameter.path, parameter.shape)).encode())
+        arrays = (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
+        for array in arrays:
+            found.update(array.tobytes())
+    return found.hexdigest()
+
+
+class Cache:
+    """A folder of machine code; one that cannot be used is as good as an empty one."""
+
+    def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
+        self.folder = default_folder() if folder is None else folder
+        self.most_bytes = most_bytes
+
+    def get(self, key: str, make: Callable[[], Code]) -> Code:
+        """What is kept under a key, made now if there is nothing sound."""
+        path = self.folder / f"{key}{SUFFIX}"
+        try:
+            found = _unpacked(path.read_bytes())
+            os.utime(path)
+            return found
+        except (OSError, ValueError, KeyError, TypeError):
+            made = make()
+            with contextlib.suppress(OSError):
+                self._put(path, made)
+            return made
+
+    def _put(self, path: Path, code: Code) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self.folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_packed(code))
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        self._shrink()
+
+    def _shrink(self) -> None:
+        """Removes the least used files, half-written ones too, until the rest is small enough."""
+        files = sorted(
+            ((file.stat().st_mtime, file.stat().st_size, file) for file in self.folder.iterdir()),
+            reverse=True,
+        )
+        total = 0
+        for _, size, file in files:
+            total += size
+            if total > self.most_bytes:
+                file.unlink(missing_ok=True)
+
+
+def _packed(code: Code) -> bytes:
+    header = json.dumps(asdict(code.plan)).encode()
+    content = len(header).to_bytes(8, "little") + header + code.machine_code
+    return sha256(content).digest() + content
+
+
+def _unpacked(content: bytes) -> Code:
+    """The code of a file; ValueError where it is not what was written."""
+    if len(content) < 40 or sha256(content[32:]).digest() != content[:32]:
+        raise ValueError("broken")
+    end = 40 + int.from_bytes(content[32:40], "little")
+    entries = json.loads(content[40:end])
+    places = tuple(tuple((w, m) for w, m in factor) for factor in entries.pop("places"))
+    return Code(Plan(**entries, places=places), content[end:])

@@ -1,0 +1,129 @@
+"""The memory of one stream, and machine code at work on it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.engines.nativecode.cache import Code
+from tapeformer.engines.nativecode.compiler import loaded
+from tapeformer.engines.nativecode.distances import Distances
+from tapeformer.engines.nativecode.emit import COUNTER, counted
+from tapeformer.engines.nativecode.plan import Codec, Place, aligned
+from tapeformer.engines.nativecode.words import ONES
+from tapeformer.engines.stream import Value
+
+LEAST = 1024
+"""A ring has at least so many places, so that a short window is not read in many small pieces."""
+
+
+class Ring:
+    """The window of a stream as a ring of words.
+
+    After a run, `stopped` says that the watched value has changed, and `doubted` that the guard
+    was set: the token that would have come next must be computed by another engine.
+    """
+
+    def __init__(self, code: Code, distances: Distances, window: int) -> None:
+        self.plan, self.distances, self.window = code.plan, distances, window
+        self.capacity = max(LEAST, 1 << window.bit_length())
+        self.seen = 0
+        self.stopped = self.doubted = self.generated = False
+        self._code, self._codec = loaded(code.machine_code), Codec(code.plan)
+        self._memory = aligned(self.capacity, code.plan.stride)
+        self._slots = aligned(code.plan.room)
+        self._counters = aligned(COUNTER)
+        self._margin = aligned(max(1, code.plan.digits))
+        self._margin[:] = ONES
+
+    def write(self, rows: NDArray[np.int32]) -> None:
+        """Appends given tokens."""
+        if self.plan.keeps:
+            for row in rows:
+                self._absorb()
+                self._put(row[None])
+        else:
+            self.seen += max(0, len(rows) - self.window)
+            self._put(rows[-self.window :])
+
+    def _put(self, rows: NDArray[np.int32]) -> None:
+        places = np.arange(self.seen, self.seen + len(rows)) % self.capacity
+        self._memory[places] = self._codec.written(rows)
+        self.seen += len(rows)
+
+    def _absorb(self) -> None:
+        """Computes what heads will fetch of the newest token; the token after it is not wanted."""
+        if self.seen:
+            spare = aligned(max(1, self.plan.digits))
+            self._call(1, np.zeros(7, np.uint64), np.zeros(3, np.int64), spare)
+
+    def newest(self, count: int) -> NDArray[np.int32]:
+        """The last tokens, oldest first."""
+        places = np.arange(self.seen - count, self.seen) % self.capacity
+        return self._codec.read(self._memory[places])
+
+    def run(self, most: int, stop: Value | None, count: Value | None) -> tuple[int, int]:
+        """Makes tokens: how many, and how many of them had the counted value."""
+        watch, words = aligned(7), np.zeros(3, np.int64)
+        watch[6] = 1
+        if stop is not None:
+            words[0], watch[1] = self._bit(stop)
+            watch[0] = watch[1]
+        if count is not None:
+            words[2], watch[5] = self._bit(count)
+        self._counters[:] = 0
+        made, self.stopped = 0, False
+        while made < most and not (self.stopped or self.doubted):
+            made += self._phase(most - made, watch, words)
+        if count is None:
+            return made, 0
+        return made, counted(self._counters.tolist(), int(watch[5]).bit_length() - 1)
+
+    def _phase(self, most: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> int:
+        """Runs while the heads' distances stay as they are."""
+        _, held = self.distances.at(min(self.seen, self.window))
+        limit = most if held is None else min(most, held)
+        made = self._call(limit, watch, words, self._margin)
+        self.doubted = made < 0
+        made = -1 - made if made < 0 else made
+        self.stopped = 0 < made < limit and not self.doubted or self._changed(made, watch, words)
+        self.seen += made
+        self.generated |= made > 0
+        return made
+
+    def _changed(self, made: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> bool:
+        """Whether the newest token has another value than the watched one."""
+        if not made:
+            return False
+        word = self._memory[(self.seen + made - 1) % self.capacity, words[0]]
+        return bool((word ^ watch[0]) & watch[1])
+
+    def _bit(self, value: Value) -> Place:
+        """The word of a value and one of its bits."""
+        word, mask = self.plan.places[value[0]][value[1]]
+        return word, mask & -mask
+
+    def _call(
+        self,
+        most: int,
+        watch: NDArray[np.uint64],
+        words: NDArray[np.int64],
+        margin: NDArray[np.uint64],
+    ) -> int:
+        back, _ = self.distances.at(min(self.seen, self.window))
+        arrays = (back, self._slots, watch, words, self._counters, margin)
+        addresses = (array.ctypes.data for array in arrays)
+        return self._code.run(
+            self._memory.ctypes.data, self.seen - 1, self.capacity - 1, most, *addresses
+        )
+
+    def margin(self) -> float:
+        """The smallest margin of the tokens made so far."""
+        if not self.generated:
+            return float("inf")
+        proven = float("inf") if self.plan.proven_margin is None else self.plan.proven_margin
+        if not self.plan.digits:
+            return float(proven)
+        digits = [int(word) & 1 for word in self._margin[: self.plan.digits]]
+        least = sum(digit << place for place, digit in enumerate(digits))
+        return float(min(proven, float("inf") if all(digits) else least))
