@@ -8,9 +8,10 @@ from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.compiler import object_code, target
 from tapeformer.engines.nativecode.emit import llvm_text
 from tapeformer.engines.nativecode.gates import FALSE
+from tapeformer.engines.nativecode.lanes import fits, packed_program
 from tapeformer.engines.nativecode.logic import Logic, NotLogicError
-from tapeformer.engines.nativecode.plan import Place, plan_for
-from tapeformer.engines.nativecode.words import ONES
+from tapeformer.engines.nativecode.plan import Places, plan_for
+from tapeformer.engines.nativecode.words import ONES, Program
 from tapeformer.weights.record import TransformerWeights
 
 BATCH_PARTS = 4
@@ -19,24 +20,39 @@ BATCH_PARTS = 4
 
 def single_code(weights: TransformerWeights, cache: Cache) -> Code:
     """Machine code for one stream."""
-    return cache.get(key_of(weights, "single", target()), lambda: _code(weights, 1))
+    return cache.get(key_of(weights, "single", target()), lambda: _single(weights))
 
 
 def batch_code(weights: TransformerWeights, cache: Cache) -> Code:
     """Machine code for many inputs at once."""
-    return cache.get(key_of(weights, "batch", target()), lambda: _code(weights, BATCH_PARTS))
+    return cache.get(key_of(weights, "batch", target()), lambda: _batch(weights))
 
 
-def _code(weights: TransformerWeights, parts: int) -> Code:
+def _single(weights: TransformerWeights) -> Code:
     logic = logic_of(weights)
-    program = bitwise_program(logic)
-    plan = plan_for(logic, program, parts, _places(logic))
+    if not fits(logic):
+        return _code(logic, bitwise_program(logic), 1, _apart(logic))
+    program, seated = packed_program(logic)
+    places = tuple(
+        tuple((seat.word, ONES if seat.lane is None else 1 << seat.lane) for seat in row)
+        for row in seated
+    )
+    return _code(logic, program, 1, places)
+
+
+def _batch(weights: TransformerWeights) -> Code:
+    logic = logic_of(weights)
+    return _code(logic, bitwise_program(logic), BATCH_PARTS, _apart(logic))
+
+
+def _code(logic: Logic, program: Program, parts: int, places: Places) -> Code:
+    plan = plan_for(logic, program, parts, places)
     if plan.keeps and logic.guard != FALSE:
         raise NotLogicError("what heads fetch is more than tokens, and not all is proven")
     return Code(plan, object_code(llvm_text(program, parts)))
 
 
-def _places(logic: Logic) -> tuple[tuple[Place, ...], ...]:
+def _apart(logic: Logic) -> Places:
     """Every value has a word of its own."""
     places, word = [], 0
     for factor in logic.token:

@@ -14,6 +14,9 @@ from tapeformer.engines.nativecode.words import Program
 Place = tuple[int, int]
 """A word of a token, and the bits of it that are set where a factor has the value."""
 
+Places = tuple[tuple[Place, ...], ...]
+"""The place of each value of each factor."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -29,12 +32,10 @@ class Plan:
     digits: int
     proven_margin: int | None
     keeps: bool
-    places: tuple[tuple[Place, ...], ...]
+    places: Places
 
 
-def plan_for(
-    logic: Logic, program: Program, parts: int, places: tuple[tuple[Place, ...], ...]
-) -> Plan:
+def plan_for(logic: Logic, program: Program, parts: int, places: Places) -> Plan:
     """The plan of a program."""
     return Plan(
         parts=parts,
