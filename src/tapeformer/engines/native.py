@@ -132,4 +132,3 @@ class Engine(Stream):
 
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         return self.advance(tokens)
-

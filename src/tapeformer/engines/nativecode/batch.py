@@ -64,7 +64,8 @@ class Batch:
         self.code = loaded(code.machine_code)
         self.starts = np.cumsum([0, *(len(factor) for factor in self.plan.places)])[:-1]
         sizes = [len(factor) for factor in self.plan.places]
-        self.values = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
+        self.values = np.concatenate([np.arange(size) for size in sizes])
+        self.values = self.values.astype(np.min_scalar_type(max(sizes)))
         self.memory = aligned(self.capacity, self.plan.stride, BATCH_PARTS)
 
     def word(self, value: Value) -> int:
@@ -203,20 +204,20 @@ class _Run:
 
     def _margin_of(self, index: int, tokens: int) -> float:
         plan = self.batch.plan
+        if not tokens:
+            return float("inf")
+        proven = float("inf") if plan.proven_margin is None else plan.proven_margin
         digits = unpacked(self.margin, len(self.prompts))[: plan.digits, index]
-        proven = float("inf") if plan.proven_margin is None or not tokens else plan.proven_margin
-        if not plan.digits or digits.all():
-            return float(proven)
-        return float(min(proven, sum(int(bit) << place for place, bit in enumerate(digits))))
+        least = sum(int(digit) << place for place, digit in enumerate(digits))
+        return float(min(proven, least) if plan.digits else proven)
 
     def _window_of(self, index: int) -> NDArray[np.int32]:
         count = min(self.newest + 1, self.batch.window)
         places = np.arange(self.newest + 1 - count, self.newest + 1) % self.batch.capacity
-        words = self.batch.memory[places, : len(self.batch.values), index // 64]
-        bits = (words >> np.uint64(index % 64)) & np.uint64(1)
-        numbers = bits.astype(np.int32) * self.batch.values
-        rows: NDArray[np.int32] = np.add.reduceat(numbers, self.batch.starts, axis=1)
-        return rows
+        octets = self.batch.memory.view(np.uint8)[places, : len(self.batch.values), index // 8]
+        found = (octets & (1 << index % 8)) != 0
+        rows = np.add.reduceat(found * self.batch.values, self.batch.starts, axis=1)
+        return rows.astype(np.int32)
 
 
 def packed(flags: Flags) -> NDArray[np.uint64]:

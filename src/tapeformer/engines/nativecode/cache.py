@@ -47,7 +47,9 @@ def key_of(weights: TransformerWeights, *rest: object) -> str:
     for parameter in parameters(weights):
         value = parameter.value
         found.update(repr((parameter.path, parameter.shape)).encode())
-        arrays = (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
+        arrays = (
+            (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
+        )
         for array in arrays:
             found.update(array.tobytes())
     return found.hexdigest()

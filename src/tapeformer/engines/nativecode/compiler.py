@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import llvmlite
-import llvmlite.binding as llvm
+import llvmlite  # type: ignore[import-untyped]
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
 OPTIMISE = 1
 """LLVM's level: higher ones take longer and gain nothing on straight-line logic."""

@@ -201,7 +201,9 @@ class _Piece:
         self._line(name, f"and {self.shape.word} %v{left}, {other}")
 
     def _constant(self, name: str, bits: int) -> None:
-        self._line(name, f"or {self.shape.word} {self.shape.constant(bits)}, {self.shape.constant(0)}")
+        self._line(
+            name, f"or {self.shape.word} {self.shape.constant(bits)}, {self.shape.constant(0)}"
+        )
 
     def _keep(self, name: str, word: int, mask: int) -> None:
         self._line(name, f"and {self.shape.word} %v{word}, {self.shape.constant(mask)}")

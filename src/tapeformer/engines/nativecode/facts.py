@@ -90,9 +90,7 @@ class Facts:
 
     def _no_choice(self, one: Known, other: Known) -> bool:
         """Whether some disjunction of one bit leaves nothing that goes with the other."""
-        return any(
-            all(_clash(self.known[bit], other) for bit in choice) for choice in one.choices
-        )
+        return any(all(_clash(self.known[bit], other) for bit in choice) for choice in one.choices)
 
     def cliques(self, terms: Sequence[Term], first: Iterable[int] = ()) -> list[Clique]:
         """The terms in sets that exclude each other, by sign; some bits may go first.
@@ -165,4 +163,3 @@ class Facts:
 
 def _clash(a: Known, b: Known) -> bool:
     return bool(a.true & b.false or a.false & b.true)
-

@@ -313,4 +313,3 @@ class Position:
 
 def _times(form: Form, factor: int) -> Form:
     return Form(form.constant * factor, tuple((n, c * factor) for n, c in form.terms))
-

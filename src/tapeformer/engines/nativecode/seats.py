@@ -72,7 +72,8 @@ def _voted(
                 count = votes.setdefault(factor, Counter())
                 for lane in range(lanes.bit_length()):
                     count[lane] += WEIGHT // lanes.bit_count() if lanes >> lane & 1 else 0
-    return {factor: lane for factor, count in votes.items() if (lane := _winner(count)) is not None}
+    winners = {factor: _winner(count) for factor, count in votes.items()}
+    return {factor: lane for factor, lane in winners.items() if lane is not None}
 
 
 def _winner(count: Counter[int]) -> int | None:

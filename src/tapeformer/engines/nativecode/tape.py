@@ -86,7 +86,7 @@ class Ring:
         made = self._call(limit, watch, words, self._margin)
         self.doubted = made < 0
         made = -1 - made if made < 0 else made
-        self.stopped = 0 < made < limit and not self.doubted or self._changed(made, watch, words)
+        self.stopped = (0 < made < limit and not self.doubted) or self._changed(made, watch, words)
         self.seen += made
         self.generated |= made > 0
         return made
@@ -122,8 +122,6 @@ class Ring:
         if not self.generated:
             return float("inf")
         proven = float("inf") if self.plan.proven_margin is None else self.plan.proven_margin
-        if not self.plan.digits:
-            return float(proven)
         digits = [int(word) & 1 for word in self._margin[: self.plan.digits]]
         least = sum(digit << place for place, digit in enumerate(digits))
-        return float(min(proven, float("inf") if all(digits) else least))
+        return float(min(proven, least) if digits else proven)

@@ -1,0 +1,103 @@
+"""Many inputs at once give what each gives alone; an interrupted batch goes on where it ended."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tapeformer.batch import BatchOptions, BatchRunner, record_of, run_file
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.engines.nativecode import batch as batches
+from tapeformer.faults import TapeformerError
+from tapeformer.gallery import gallery_machine
+from tapeformer.generate import Answer, generate
+from tapeformer.weights.bundle import Bundle
+from tapeformer.weights.parameters import with_sign_flipped
+
+PALINDROME = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=2, base=4))
+
+
+def words(count: int, longest: int) -> list[tuple[str, ...]]:
+    chance = random.Random(count)
+    return [tuple(chance.choices("ab", k=chance.randint(0, longest))) for _ in range(count)]
+
+
+def alone(bundle: Bundle, word: tuple[str, ...], max_steps: int) -> Answer:
+    return replace(generate(bundle, word, engine="sparse", max_steps=max_steps), seconds=0.0)
+
+
+def plain(found: Answer | TapeformerError) -> Answer:
+    assert isinstance(found, Answer)
+    return replace(found, seconds=0.0)
+
+
+@pytest.mark.parametrize("max_steps", [10**6, 12, 1, 0])
+def test_a_batch_equals_single_runs(max_steps: int, tmp_path: Path) -> None:
+    runner = BatchRunner(PALINDROME, BatchOptions(max_steps=max_steps, cache=tmp_path))
+    assert runner.batch is not None
+    given = words(12, 6)
+    found = [plain(answer) for answer in runner.answers(given)]
+    assert found == [alone(PALINDROME, word, max_steps) for word in given]
+
+
+def test_more_inputs_than_bits_and_some_that_do_not_fit(tmp_path: Path) -> None:
+    runner = BatchRunner(PALINDROME, BatchOptions(cache=tmp_path))
+    given = [("a", "x"), *words(batches.INPUTS + 9, 4)]
+    found = runner.answers(given)
+    assert isinstance(found[0], TapeformerError)
+    accepted = [plain(answer).outcome.value == "accept" for answer in found[1:]]
+    assert accepted == [word == word[::-1] for word in given[1:]]
+    assert "error" in record_of(given[0], found[0])
+
+
+def test_edited_weights_in_a_batch(tmp_path: Path) -> None:
+    given = words(6, 4)
+    for path, entry in (("layer.0.feed_forward.1.matrix", 5), ("output.3.matrix", 0)):
+        weights = with_sign_flipped(PALINDROME.weights, path, entry)
+        bundle = replace(PALINDROME, weights=weights)
+        options = BatchOptions(max_steps=40, max_tokens=200, cache=tmp_path)
+        try:
+            expected = [
+                replace(
+                    generate(bundle, word, engine="sparse", max_steps=40, max_tokens=200),
+                    seconds=0.0,
+                )
+                for word in given
+            ]
+        except TapeformerError:
+            continue
+        found = BatchRunner(bundle, options).answers(given)
+        assert [plain(answer) for answer in found] == expected, path
+
+
+def test_a_file_is_answered_in_order_and_resumed(tmp_path: Path) -> None:
+    given = words(2 * batches.INPUTS + 5, 5)
+    inputs, answers = tmp_path / "inputs", tmp_path / "answers"
+    inputs.write_text("".join("".join(word) + "\n" for word in given))
+    options = BatchOptions(cache=tmp_path / "cache")
+    seen: list[int] = []
+    assert run_file(PALINDROME, inputs, answers, options, watch=seen.append) == len(given)
+    whole = answers.read_bytes()
+    records = [json.loads(line) for line in whole.splitlines()]
+    assert [tuple(record["input"]) for record in records] == given
+    assert [record["outcome"] == "accept" for record in records] == [w == w[::-1] for w in given]
+    assert seen[-1] == len(given)
+    for cut in (0, 7, len(whole) // 2, len(whole) - 1, len(whole)):
+        answers.write_bytes(whole[:cut])
+        run_file(PALINDROME, inputs, answers, options, processes=1)
+        assert answers.read_bytes() == whole
+
+
+def test_answers_to_other_inputs_are_not_overwritten(tmp_path: Path) -> None:
+    inputs, answers = tmp_path / "inputs", tmp_path / "answers"
+    inputs.write_text("ab\n")
+    for content in ('{"input": ["b"]}\n', "not json\n"):
+        answers.write_text(content)
+        with pytest.raises(TapeformerError, match="answers to other inputs"):
+            run_file(PALINDROME, inputs, answers, BatchOptions(cache=tmp_path / "cache"))
+        assert answers.read_text() == content
