@@ -118,10 +118,10 @@ class Engine(Stream):
         made, counted = ring.run(most, stop, count)
         self.margin = min(self.margin, ring.margin())
         if ring.doubted:
-            self._hand_over(ring)
+            self._hand_over()
         return made, counted
 
-    def _hand_over(self, ring: Ring) -> None:
+    def _hand_over(self) -> None:
         self.reason = "a neuron was neither 0 nor 1"
         window = self.window_tokens()
         self._successor = sparse.Engine(self.weights, self.offsets, self.window)
@@ -131,4 +131,5 @@ class Engine(Stream):
         self._native().write(rows)
 
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+        assert len(last) == len(self.weights.factors)
         return self.advance(tokens)

@@ -14,6 +14,9 @@ from tapeformer.engines.nativecode.words import ONES, Operation, Program
 PIECE = 700
 """Operations in one function: compile time grows faster than the size of a function."""
 
+BLOCK = 4
+"""Words fetched at once where many heads fetch them; a token has a multiple of so many."""
+
 COUNTER = 48
 """Binary digits of the counters of a batch."""
 
@@ -81,6 +84,11 @@ class _Results:
             for operand in operands(operation):
                 if operand // PIECE != number // PIECE:
                     self.slots.setdefault(operand, len(self.slots))
+        self.masks: dict[int, dict[int, int]] = {}
+        for kind, *numbers in program.operations:
+            if kind == "fetched":
+                pairs = zip(numbers[1::2], numbers[2::2], strict=True)
+                self.masks.setdefault(numbers[0], {}).update(pairs)
         self.following: dict[int, list[int]] = {}
         for word, number in enumerate(program.following):
             self.following.setdefault(number, []).append(word)
@@ -107,6 +115,7 @@ class _Piece:
         self.lines: list[str] = []
         self.loaded: set[int] = set()
         self.heads: set[int] = set()
+        self.blocks: dict[int, str] = {}
         self.fresh = 0
 
     def text(self) -> str:
@@ -165,16 +174,32 @@ class _Piece:
         self._load(name, "%token", word)
 
     def _fetched(self, name: str, word: int, *parts: int) -> None:
-        found = []
-        for head, mask in zip(parts[::2], parts[1::2], strict=True):
-            value = self._load(self._name(), self._head(head), word)
-            if mask != ONES:
-                constant = self.shape.constant(mask)
-                value = self._line(self._name(), f"and {self.shape.word} {value}, {constant}")
-            found.append(value)
-        for value in found[1:]:
-            found[0] = self._line(self._name(), f"or {self.shape.word} {found[0]}, {value}")
-        self._line(name, f"or {self.shape.word} {found[0]}, {self.shape.constant(0)}")
+        if len(parts) == 2:
+            value = self._load(self._name(), self._head(parts[0]), word)
+            self._line(name, f"and {self.shape.word} {value}, {self.shape.constant(parts[1])}")
+        else:
+            block = self._block(word // BLOCK)
+            self._line(name, f"extractelement <{BLOCK} x i64> {block}, i64 {word % BLOCK}")
+
+    def _block(self, number: int) -> str:
+        """Several words that many heads fetch, at once."""
+        if number not in self.blocks:
+            words = range(BLOCK * number, BLOCK * (number + 1))
+            heads = sorted({head for word in words for head in self.results.masks.get(word, {})})
+            found = [self._part(head, number) for head in heads]
+            while len(found) > 1:
+                pair = f"or <{BLOCK} x i64> {found.pop(0)}, {found.pop(0)}"
+                found.append(self._line(self._name(), pair))
+            self.blocks[number] = found[0]
+        return self.blocks[number]
+
+    def _part(self, head: int, block: int) -> str:
+        """What one head contributes to a block of words."""
+        masks = [self.results.masks.get(BLOCK * block + i, {}).get(head, 0) for i in range(BLOCK)]
+        constant = ", ".join(f"i64 {Shape(1, 1).constant(mask)}" for mask in masks)
+        place = self._place(self._head(head), BLOCK * block)
+        value = self._line(self._name(), f"load <{BLOCK} x i64>, ptr {place}")
+        return self._line(self._name(), f"and <{BLOCK} x i64> {value}, <{constant}>")
 
     def _head(self, head: int) -> str:
         """The address of the token that a head attends to."""

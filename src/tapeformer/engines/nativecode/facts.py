@@ -29,22 +29,23 @@ class Known:
 
 @dataclass(frozen=True)
 class Clique:
-    """Terms of which at most one is not zero; `complete` where exactly one is not."""
+    """Terms of which at most one is not zero; `complete` where exactly one is not.
+
+    `low` and `high` bound their sum.
+    """
 
     terms: tuple[Term, ...]
     complete: bool
+    low: int
+    high: int
 
-    @property
-    def low(self) -> int:
-        """The smallest value of the terms' sum."""
-        least = min(coefficient for _, coefficient in self.terms)
-        return least if self.complete else min(0, least)
 
-    @property
-    def high(self) -> int:
-        """The largest value of the terms' sum."""
-        most = max(coefficient for _, coefficient in self.terms)
-        return most if self.complete else max(0, most)
+def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
+    """The clique of some terms."""
+    values = [coefficient for _, coefficient in terms]
+    if not complete:
+        values.append(0)
+    return Clique(tuple(terms), complete, min(values), max(values))
 
 
 class Facts:
@@ -86,7 +87,16 @@ class Facts:
 
     def _proven(self, left: int, right: int) -> bool:
         a, b = self.known[left], self.known[right]
-        return _clash(a, b) or self._no_choice(a, b) or self._no_choice(b, a)
+        return (
+            _clash(a, b)
+            or self._no_choice(a, b)
+            or self._no_choice(b, a)
+            or any(self._no_pair(one, other) for one in a.choices for other in b.choices)
+        )
+
+    def _no_pair(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two disjunctions leave no pair of bits that go together."""
+        return all(_clash(self.known[left], self.known[right]) for left in one for right in other)
 
     def _no_choice(self, one: Known, other: Known) -> bool:
         """Whether some disjunction of one bit leaves nothing that goes with the other."""
@@ -110,8 +120,8 @@ class Facts:
                     sets.append([term])
                 else:
                     home.append(term)
-        alone = [Clique(tuple(s), complete=False) for s in sets]
-        return [Clique(terms, complete=True) for terms in set(whole.values())] + alone
+        alone = [clique_of(s) for s in sets]
+        return [clique_of(terms, complete=True) for terms in set(whole.values())] + alone
 
     def _whole_factors(self, terms: Sequence[Term]) -> dict[int, tuple[Term, ...]]:
         """The bits whose whole factor is among the terms, each with all of them."""

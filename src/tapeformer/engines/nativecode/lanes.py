@@ -18,6 +18,7 @@ from tapeformer.engines.nativecode.seats import MOST_LANES, Seat, seats
 from tapeformer.engines.nativecode.words import ONES, Program, Words
 
 Role = tuple[object, ...]
+ROUNDS = 4
 WIDE = 12
 """A gate of more operands is gathered over lanes."""
 
@@ -40,16 +41,14 @@ def packed_program(logic: Logic) -> tuple[Program, tuple[tuple[Seat, ...], ...]]
     """The program, and where it has the values of a token."""
     seated = seats(logic)
     order = needed(logic)
-    lonely: set[int] = set()
-    for _ in range(4):
-        spots = _Spots(logic, seated, lonely)
-        spots.assign(order)
-        more = spots.lonely() - lonely
+    spots = _Spots(logic, seated, set())
+    spots.assign(order)
+    for _ in range(ROUNDS):
+        more = spots.lonely() - spots.alone
         if not more:
             break
-        lonely |= more
-    spots = _Spots(logic, seated, lonely)
-    spots.assign(order)
+        spots = _Spots(logic, seated, spots.alone | more)
+        spots.assign(order)
     return _Packing(logic, seated, spots, order).program(), seated
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.facts import Clique, Facts
+from tapeformer.engines.nativecode.facts import Clique, Facts, clique_of
 from tapeformer.engines.nativecode.forms import ZERO, Bundle, Form, added, applied, bundles
 from tapeformer.engines.nativecode.gates import FALSE, TRUE, Gate, Gates, Numbers
-from tapeformer.weights.matrices import transposed
+from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.record import Layer, TransformerWeights
 
 LARGEST = 1 << 24
@@ -129,10 +129,10 @@ class Neurons:
         """Bits that exclude each other, imply the given one, and are subtracted from it."""
         found: list[int] = []
         for other, coefficient in terms.items():
-            implies = self.facts.known[other].true >> bit & 1 and other != bit
-            if coefficient == -terms[bit] and implies:
-                if all(self.facts.exclusive(other, one) for one in found):
-                    found.append(other)
+            if coefficient != -terms[bit] or not self.facts.known[other].true >> bit & 1:
+                continue
+            if all(self.facts.exclusive(other, one) for one in found):
+                found.append(other)
         return sorted(found)
 
     def _difference(self, bit: int, taken: tuple[int, ...]) -> int:
@@ -140,8 +140,8 @@ class Neurons:
         if (bit, taken) not in self._differences:
             parts = [self.literals[bit], *(self.literals[other] ^ 1 for other in taken)]
             node = self._differences[bit, taken] = self.new(self.gates.all_of(parts))
-            alone = Clique(((bit, 1),), complete=False)
-            self.facts.learn(node, [alone, Clique(tuple((o, -1) for o in taken), complete=False)])
+            alone = clique_of([(bit, 1)])
+            self.facts.learn(node, [alone, clique_of([(other, -1) for other in taken])])
         return self._differences[bit, taken]
 
     def _relu(self, form: Form, together: Sequence[Bundle]) -> Form:
@@ -249,9 +249,9 @@ class Position:
 
     def stream(self) -> list[Form]:
         """The residual stream after the last layer."""
-        stream = [ZERO] * len(self.weights.fields)
-        for embedding, forms in zip(self.weights.embeddings, self.token, strict=True):
-            stream = added(stream, applied(transposed(embedding), None, forms))
+        embedding = stacked(self.weights.embeddings, len(self.weights.fields))
+        bits = [form for forms in self.token for form in forms]
+        stream = applied(transposed(embedding), None, bits)
         for index, layer in enumerate(self.weights.layers):
             stream = self._layer(index, layer, stream)
         return stream

@@ -1,0 +1,97 @@
+"""Measures the native engine: code generation cold and warm, and tokens per second.
+
+`python -m tests.bench.native busy_beaver_5 --construction realtime --levels 12 --base 2` prints one
+line of JSON; `--batch` measures 256 streams at once. The best of several short runs is given,
+because other work on the machine can only slow a run down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.engines import native
+from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
+from tapeformer.engines.nativecode.choice import logic_of
+from tapeformer.engines.nativecode.lanes import packed_program
+from tapeformer.gallery import gallery_machine
+from tapeformer.generate import Reader
+from tapeformer.weights.bundle import Bundle
+
+
+def codegen(bundle: Bundle, folder: Path) -> tuple[native.Engine, dict[str, float]]:
+    """An engine, and the seconds to make it without and with cached code."""
+    started = perf_counter()
+    native.Engine(bundle.weights, bundle.offsets, cache=folder)
+    cold = perf_counter()
+    engine = native.Engine(bundle.weights, bundle.offsets, cache=folder)
+    return engine, {"cold": cold - started, "warm": perf_counter() - cold}
+
+
+def single(engine: native.Engine, bundle: Bundle, tokens: int, runs: int) -> float:
+    """Tokens per second of one stream: the best of several runs, one after another."""
+    engine.prompt(Reader(bundle).prompt(()))
+    engine.run(2 * bundle.window)
+    best = 0.0
+    for _ in range(runs):
+        started = perf_counter()
+        engine.run(tokens)
+        best = max(best, tokens / (perf_counter() - started))
+    return best
+
+
+def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
+    """Tokens per second of 256 equal streams that do not stop before their limit."""
+    reader = Reader(bundle)
+    prompts = [np.asarray(reader.prompt(()), np.int32)] * INPUTS
+    streams = Batch(bundle.weights, bundle.offsets, folder)
+    best = 0.0
+    for _ in range(runs):
+        started = perf_counter()
+        ended = streams.run(
+            prompts,
+            stop=(reader.verdict, reader.running),
+            count=(reader.stepped, reader.step_mark),
+            limits=Limits(1 << 40, tokens),
+        )
+        best = max(best, sum(end.tokens for end in ended) / (perf_counter() - started))
+    return best
+
+
+def main() -> None:
+    """Prints what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("machine")
+    parser.add_argument("--construction", default="paper")
+    parser.add_argument("--levels", type=int, default=2)
+    parser.add_argument("--base", type=int, default=4)
+    parser.add_argument("--tokens", type=int, default=200_000)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--batch", action="store_true")
+    given = parser.parse_args()
+    options = CompileOptions(given.construction, given.levels, given.base)
+    bundle = compile_machine(gallery_machine(given.machine), options)
+    record: dict[str, Any] = {**vars(given)}
+    with tempfile.TemporaryDirectory() as folder:
+        if given.batch:
+            record["tokens_per_second"] = batch(bundle, Path(folder), given.tokens, given.runs)
+        else:
+            engine, seconds = codegen(bundle, Path(folder))
+            record |= {"seconds": seconds, "reason": engine.reason}
+            record["tokens_per_second"] = single(engine, bundle, given.tokens, given.runs)
+            logic = logic_of(bundle.weights)
+            record["gates"] = len(logic.gates)
+            record["operations"] = len(packed_program(logic)[0].operations)
+    print(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main()
