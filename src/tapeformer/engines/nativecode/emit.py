@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tapeformer.engines.nativecode.words import ONES, Operation, Program
 
-PIECE = 700
+PIECE = 1200
 """Operations in one function: compile time grows faster than the size of a function."""
 
 BLOCK = 4

@@ -55,6 +55,7 @@ class Facts:
         self.known: dict[int, Known] = {}
         self.groups: dict[int, tuple[int, ...]] = {}
         self._exclusive: dict[Term, bool] = {}
+        self._recent: list[Term] = []
 
     def one_hot(self, bits: Sequence[int]) -> None:
         """Exactly one of the bits is 1."""
@@ -73,34 +74,44 @@ class Facts:
         found = self._exclusive.get(pair)
         if found is None:
             found = self._exclusive[pair] = self._proven(*pair)
+            self._recent.append(pair)
         return found
 
-    def assume(self, bits: Sequence[int]) -> list[Term]:
-        """Takes bits for exclusive; answers the pairs of which it is not proven."""
-        pairs = [(a, b) for a, b in combinations(sorted(bits), 2) if not self.exclusive(a, b)]
-        self._exclusive |= dict.fromkeys(pairs, True)
-        return pairs
+    def assume(self, sets: Iterable[Sequence[int]]) -> list[list[Term]]:
+        """Takes the bits of each set for exclusive; answers the pairs of which it is not proven."""
+        found = [
+            [(a, b) for a, b in combinations(sorted(bits), 2) if not self.exclusive(a, b)]
+            for bits in sets
+        ]
+        self._exclusive |= {pair: True for pairs in found for pair in pairs}
+        self._recent = []
+        return found
 
-    def withdraw(self, pairs: Iterable[Term]) -> None:
-        """Takes an assumption back."""
-        self._exclusive |= dict.fromkeys(pairs, False)
+    def withdraw(self, assumed: Iterable[Sequence[Term]]) -> None:
+        """Takes assumptions back, and all that was proven since."""
+        for pair in self._recent:
+            del self._exclusive[pair]
+        self._exclusive |= {pair: False for pairs in assumed for pair in pairs}
 
     def _proven(self, left: int, right: int) -> bool:
         a, b = self.known[left], self.known[right]
         return (
             _clash(a, b)
-            or self._no_choice(a, b)
-            or self._no_choice(b, a)
+            or self._no_choice(a, right)
+            or self._no_choice(b, left)
             or any(self._no_pair(one, other) for one in a.choices for other in b.choices)
         )
 
+    def _no_choice(self, one: Known, other: int) -> bool:
+        """Whether some disjunction of one bit leaves nothing that goes with the other."""
+        return any(all(self._apart(bit, other) for bit in choice) for choice in one.choices)
+
     def _no_pair(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether two disjunctions leave no pair of bits that go together."""
-        return all(_clash(self.known[left], self.known[right]) for left in one for right in other)
+        return all(self._apart(left, right) for left in one for right in other)
 
-    def _no_choice(self, one: Known, other: Known) -> bool:
-        """Whether some disjunction of one bit leaves nothing that goes with the other."""
-        return any(all(_clash(self.known[bit], other) for bit in choice) for choice in one.choices)
+    def _apart(self, left: int, right: int) -> bool:
+        return left != right and self.exclusive(left, right)
 
     def cliques(self, terms: Sequence[Term], first: Iterable[int] = ()) -> list[Clique]:
         """The terms in sets that exclude each other, by sign; some bits may go first.

@@ -19,7 +19,7 @@ from tapeformer.engines.nativecode.words import ONES, Program, Words
 
 Role = tuple[object, ...]
 ROUNDS = 4
-WIDE = 12
+WIDE = 20
 """A gate of more operands is gathered over lanes."""
 
 

@@ -164,13 +164,13 @@ class Neurons:
         cliques = self.facts.cliques(form.terms, first)
         if self._span(form, cliques)[1] <= 1:
             return cliques
-        assumed = [(bundle, self.facts.assume(bundle)) for bundle in together]
+        assumed = self.facts.assume(together)
         tighter = self.facts.cliques(form.terms, first)
         if self._span(form, tighter)[1] == 1:
-            self.doubts += [self._several(bundle) for bundle, pairs in assumed if pairs]
+            doubtful = [bits for bits, pairs in zip(together, assumed, strict=True) if pairs]
+            self.doubts += [self._several(bits) for bits in doubtful]
             return tighter
-        for _, pairs in assumed:
-            self.facts.withdraw(pairs)
+        self.facts.withdraw(assumed)
         return cliques
 
     def _several(self, bits: Sequence[int]) -> int:
