@@ -13,7 +13,7 @@ from tapeformer.engines.nativecode.build import BATCH_PARTS, batch_code
 from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.compiler import loaded
 from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.emit import COUNTER
+from tapeformer.engines.nativecode.loop import COUNTER
 from tapeformer.engines.nativecode.plan import aligned
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tapeformer.engines.nativecode.forms import Form, applied, combined
 from tapeformer.engines.nativecode.gates import FALSE, TRUE
-from tapeformer.engines.nativecode.logic import MOST_ROOM, Logic, Neurons, Position
+from tapeformer.engines.nativecode.logic import Logic, Position
+from tapeformer.engines.nativecode.neurons import MOST_ROOM, Neurons
 from tapeformer.weights.record import TransformerWeights
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tapeformer.engines.nativecode.cache import Code
 from tapeformer.engines.nativecode.compiler import loaded
 from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.emit import COUNTER, counted
+from tapeformer.engines.nativecode.loop import COUNTER, counted
 from tapeformer.engines.nativecode.plan import Codec, Place, aligned
 from tapeformer.engines.nativecode.words import ONES
 from tapeformer.engines.stream import Value

@@ -1,0 +1,163 @@
+"""The token loop in LLVM: pieces are called for every token, until there is a reason to stop.
+
+The memory of a stream is a ring of tokens, each `Shape.stride` words. The function `run` appends
+tokens to it until something that it watches changes, the guard is set, or enough are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tapeformer.engines.nativecode.emit import Piece, Results, Shape, pieces_of, shape_for
+from tapeformer.engines.nativecode.words import ONES, Program
+
+COUNTER = 48
+"""Binary digits of the counters."""
+
+
+def llvm_text(program: Program, parts: int) -> str:
+    """A module with the function `run`."""
+    shape = shape_for(program, parts)
+    pieces = pieces_of(program)
+    results = Results(program, shape)
+    texts = [
+        Piece(index, numbers, program, shape, results).text()
+        for index, numbers in enumerate(pieces)
+    ]
+    return "\n".join([*texts, _loop(program, shape, len(pieces), results)])
+
+
+def _loop(program: Program, shape: Shape, pieces: int, results: Results) -> str:
+    """The function `run`.
+
+    Its arguments: the ring, the place of the newest token and the mask of places; how many tokens
+    to make; each head's distance; room for results; `watch`, words in pairs (expected, mask) for
+    the two watched words and the counted one, then the mask of live inputs; `words`, which words
+    those are; the counters, and the smallest margin so far. It answers the tokens made, negative
+    and less one where the guard stopped it.
+    """
+    word = shape.word
+    return "\n".join(
+        [
+            "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
+            " ptr noalias %back, ptr noalias %slots, ptr noalias %watch, ptr noalias %words,"
+            " ptr noalias %counters, ptr noalias %margin) {",
+            "entry:",
+            *(
+                f"%k{i}p = getelementptr i64, ptr %words, i64 {i}\n%k{i} = load i64, ptr %k{i}p"
+                for i in range(3)
+            ),
+            *(
+                f"%w{i}p = getelementptr {word}, ptr %watch, i64 {i}\n"
+                f"%w{i} = load {word}, ptr %w{i}p"
+                for i in range(7)
+            ),
+            "br label %loop",
+            "loop:",
+            "%made = phi i64 [ 0, %entry ], [ %more, %again ]",
+            "%now = add i64 %position, %made",
+            "%after = add i64 %now, 1",
+            "%next.p = and i64 %after, %mask",
+            f"%next.o = mul i64 %next.p, {8 * shape.parts * shape.stride}",
+            "%next = getelementptr i8, ptr %ring, i64 %next.o",
+            *(
+                f"call void @piece{i}(ptr %ring, i64 %now, i64 %mask, ptr %back, ptr %slots,"
+                " ptr %next)"
+                for i in range(pieces)
+            ),
+            *_guard(program, shape, results),
+            "counted:",
+            *_margins(program, shape, results),
+            "%more = add i64 %made, 1",
+            *_count(shape),
+            "watched:",
+            *_watched(shape),
+            "again:",
+            "%enough = icmp eq i64 %more, %most",
+            "br i1 %enough, label %done, label %loop",
+            "done:",
+            "ret i64 %more",
+            "stopped:",
+            "%negative = sub i64 -1, %made",
+            "ret i64 %negative",
+            "}",
+        ]
+    )
+
+
+def _is_set(shape: Shape, value: str, name: str) -> str:
+    return (
+        f"{name}.i = bitcast {shape.word} {value} to i{shape.bits}\n"
+        f"{name} = icmp ne i{shape.bits} {name}.i, 0"
+    )
+
+
+def _slot(shape: Shape, base: str, index: int | str, name: str) -> str:
+    return (
+        f"{name}.p = getelementptr {shape.word}, ptr {base}, i64 {index}\n"
+        f"{name} = load {shape.word}, ptr {name}.p"
+    )
+
+
+def _guard(program: Program, shape: Shape, results: Results) -> Iterator[str]:
+    yield _slot(shape, "%slots", results.slots[program.guard], "%guard")
+    yield f"%doubt = and {shape.word} %guard, %w6"
+    yield _is_set(shape, "%doubt", "%doubted")
+    yield "br i1 %doubted, label %stopped, label %counted"
+
+
+def _margins(program: Program, shape: Shape, results: Results) -> Iterator[str]:
+    """The smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
+    if not program.margin:
+        return
+    zero = shape.constant(0)
+    yield f"%less = or {shape.word} {zero}, {zero}"
+    less = "%less"
+    for i, number in enumerate(program.margin):
+        yield _slot(shape, "%slots", results.slots[number], f"%new{i}")
+        yield _slot(shape, "%margin", i, f"%old{i}")
+        yield f"%differ{i} = xor {shape.word} %new{i}, %old{i}"
+        yield f"%kept{i} = xor {shape.word} %differ{i}, {shape.constant(ONES)}"
+        yield f"%carry{i} = and {shape.word} {less}, %kept{i}"
+        yield f"%below{i} = and {shape.word} %differ{i}, %old{i}"
+        yield f"%less{i} = or {shape.word} %carry{i}, %below{i}"
+        less = f"%less{i}"
+    for i in range(len(program.margin)):
+        yield f"%change{i} = and {shape.word} %differ{i}, {less}"
+        yield f"%least{i} = xor {shape.word} %old{i}, %change{i}"
+        yield f"store {shape.word} %least{i}, ptr %old{i}.p"
+
+
+def _count(shape: Shape) -> Iterator[str]:
+    """Adds 1 to the counter of each input that has the counted value: a carry from digit to digit."""
+    yield _slot(shape, "%next", "%k2", "%hit")
+    yield f"%hit.x = xor {shape.word} %hit, %w4"
+    yield f"%first = and {shape.word} %hit.x, %w5"
+    yield "br label %digit"
+    yield "digit:"
+    yield f"%carry = phi {shape.word} [ %first, %counted ], [ %over, %adding ]"
+    yield "%place = phi i64 [ 0, %counted ], [ %higher, %adding ]"
+    yield _is_set(shape, "%carry", "%carries")
+    yield "br i1 %carries, label %adding, label %watched"
+    yield "adding:"
+    yield _slot(shape, "%counters", "%place", "%digits")
+    yield f"%over = and {shape.word} %digits, %carry"
+    yield f"%sum = xor {shape.word} %digits, %carry"
+    yield f"store {shape.word} %sum, ptr %digits.p"
+    yield "%higher = add i64 %place, 1"
+    yield "br label %digit"
+
+
+def _watched(shape: Shape) -> Iterator[str]:
+    for i in range(2):
+        yield _slot(shape, "%next", f"%k{i}", f"%seen{i}")
+        yield f"%seen{i}.x = xor {shape.word} %seen{i}, %w{2 * i}"
+        yield f"%seen{i}.m = and {shape.word} %seen{i}.x, %w{2 * i + 1}"
+    yield f"%change = or {shape.word} %seen0.m, %seen1.m"
+    yield _is_set(shape, "%change", "%changed")
+    yield "br i1 %changed, label %done, label %again"
+
+
+def counted(planes: Sequence[int], place: int) -> int:
+    """The counter of one input, from the words of its digits."""
+    return sum((plane >> place & 1) << digit for digit, plane in enumerate(planes))
