@@ -27,6 +27,7 @@ from tapeformer.simulator.result import Outcome
 from tapeformer.weights.bundle import Bundle
 
 Word = tuple[str, ...]
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class BatchRunner:
         outcome = self.reader.outcome(end.window[-1].tolist()) if end.stopped else None
         read = self.reader.configuration(end.window)
         return Answer(
+            bundle=self.bundle,
             outcome=outcome or Outcome.LIMIT,
             state=read.state,
             steps=end.counted,
@@ -111,7 +113,7 @@ class BatchRunner:
         )
 
 
-def record_of(word: Word, answer: Answer | TapeformerError) -> dict[str, Any]:
+def record_of(word: Word, answer: Answer | TapeformerError) -> Record:
     """The JSON of one input."""
     if isinstance(answer, TapeformerError):
         return {"input": list(word), "error": str(answer)}
@@ -147,12 +149,11 @@ def run_file(
     words = [read(line) for line in inputs.read_text(encoding="utf-8").splitlines()]
     done = _resumed(answers, words)
     with answers.open("a", encoding="utf-8") as file:
-        for group, found in _groups(bundle, options, words[done:], processes):
-            lines = [json.dumps(record_of(*pair)) for pair in zip(group, found, strict=True)]
-            file.write("".join(f"{line}\n" for line in lines))
+        for found in _groups(bundle, options, words[done:], processes):
+            file.write("".join(f"{json.dumps(record)}\n" for record in found))
             file.flush()
             os.fsync(file.fileno())
-            done += len(group)
+            done += len(found)
             if watch is not None:
                 watch(done)
     return done
@@ -182,33 +183,26 @@ def _resumed(answers: Path, words: Sequence[Word]) -> int:
     return len(lines)
 
 
-Group = tuple[list[Word], list[Answer | TapeformerError]]
-
-
 def _groups(
     bundle: Bundle, options: BatchOptions, words: Sequence[Word], processes: int
-) -> Iterator[Group]:
-    """Groups of inputs with their answers, in order; a few are under way at a time."""
+) -> Iterator[list[Record]]:
+    """The answers of one group of inputs after another; a few are under way at a time."""
     groups = iter([list(words[i : i + INPUTS]) for i in range(0, len(words), INPUTS)])
     if processes < 2 or len(words) <= INPUTS:
-        runner = BatchRunner(bundle, options) if words else None
-        for group in groups:
-            assert runner is not None
-            yield group, runner.answers(group)
+        yield from (_records(bundle, options, group) for group in groups)
         return
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        pending: list[tuple[list[Word], Future[list[Answer | TapeformerError]]]] = []
-        for group in islice(groups, processes + 1):
-            pending.append((group, pool.submit(_answers, bundle, options, group)))
+
+        def begin(count: int) -> list[Future[list[Record]]]:
+            return [pool.submit(_records, bundle, options, g) for g in islice(groups, count)]
+
+        pending = begin(processes + 1)
         while pending:
-            group, future = pending.pop(0)
-            yield group, future.result()
-            for later in islice(groups, 1):
-                pending.append((later, pool.submit(_answers, bundle, options, later)))
+            yield pending.pop(0).result()
+            pending += begin(1)
 
 
-def _answers(
-    bundle: Bundle, options: BatchOptions, words: list[Word]
-) -> list[Answer | TapeformerError]:
+def _records(bundle: Bundle, options: BatchOptions, words: list[Word]) -> list[Record]:
     """The work of one process; machine code comes from the cache after the first time."""
-    return BatchRunner(bundle, options).answers(words)
+    answers = BatchRunner(bundle, options).answers(words)
+    return [record_of(word, answer) for word, answer in zip(words, answers, strict=True)]

@@ -1,7 +1,8 @@
 """Native, sparse and dense engines side by side on random models and on models with one edit.
 
 `python -m tests.campaigns.native --models 200` runs as many random queue machines, and as many
-models with one parameter changed; it prints what differs and ends with status 1 if anything does.
+models with one parameter changed; `--gallery 40` does the same with gallery machines by both
+constructions. It prints what differs and ends with status 1 if anything does.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
 from tapeformer.engines import dense, native, sparse
+from tapeformer.gallery import gallery_machine
+from tapeformer.generate import Reader
 from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import parameters, with_parameters
@@ -26,6 +32,7 @@ from tapeformer.weights.record import Matrix, Token, TransformerWeights
 from tests.table_machines import table_machine
 
 TOKENS = 60
+MACHINES = ("busy_beaver_3", "busy_beaver_5", "copy", "palindrome", "same_word", "binary_addition")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +55,20 @@ def random_case(seed: int) -> Case:
     word = "".join(chance.choices("01", k=chance.randint(1, 12)))
     offsets = offsets_for(weights, lengths)
     return Case(f"machine {seed}", weights, offsets, made.prompt(weights, word))
+
+
+def gallery_case(seed: int) -> Case:
+    """A gallery machine by one of the constructions, with a short word."""
+    chance = random.Random(seed)
+    machine = gallery_machine(chance.choice(MACHINES))
+    construction = chance.choice(["paper", "realtime"])
+    options = CompileOptions(construction, levels=chance.choice([3, 4]), base=2)
+    bundle = compile_machine(machine, options)
+    symbols = sorted(bundle.prompt.symbols)
+    word = chance.choices(symbols, k=chance.randrange(3)) if symbols else []
+    prompt = Reader(bundle).prompt(word)
+    name = f"{machine.name} by {construction}, {seed}"
+    return Case(name, bundle.weights, bundle.offsets, prompt)
 
 
 def edited(case: Case, seed: int, path: str = "") -> Case:
@@ -94,12 +115,17 @@ def main() -> int:
     """Runs the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--gallery", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     results: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(options.seed, options.seed + options.models):
-            plain = random_case(seed)
+        start = options.seed
+        plains = chain(
+            map(random_case, range(start, start + options.models)),
+            map(gallery_case, range(start, start + options.gallery)),
+        )
+        for seed, plain in enumerate(plains, start):
             for case in (plain, edited(plain, seed)):
                 wrong = differences(case, Path(folder))
                 results["differ" if wrong else "agree"] += 1

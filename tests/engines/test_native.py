@@ -166,7 +166,7 @@ def test_refusals_are_clear(cache: Path) -> None:
 
 
 def test_carried_values_take_no_gates_and_equal_parts_share_words() -> None:
-    options = CompileOptions(levels=4, base=4)
+    options = CompileOptions("paper", levels=4, base=4)
     weights = compile_machine(gallery_machine("busy_beaver_4"), options).weights
     logic = logic_of(weights)
     program, _ = packed_program(logic)

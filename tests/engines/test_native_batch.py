@@ -19,7 +19,9 @@ from tapeformer.generate import Answer, generate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.parameters import with_sign_flipped
 
-PALINDROME = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=2, base=4))
+PALINDROME = compile_machine(
+    gallery_machine("palindrome"), CompileOptions("paper", levels=2, base=4)
+)
 
 
 def words(count: int, longest: int) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.loop import llvm_text
 from tapeformer.engines.nativecode.neurons import NotLogicError
 from tapeformer.engines.nativecode.plan import Places, plan_for
+from tapeformer.engines.nativecode.seats import Seat
 from tapeformer.engines.nativecode.words import ONES, Program
 from tapeformer.weights.record import TransformerWeights
 
@@ -30,15 +31,21 @@ def batch_code(weights: TransformerWeights, cache: Cache) -> Code:
 
 
 def _single(weights: TransformerWeights) -> Code:
+    """Shared words where that makes the program shorter, else a word per bit."""
     logic = logic_of(weights)
-    if not fits(logic):
-        return _code(logic, bitwise_program(logic), 1, _apart(logic))
-    program, seated = packed_program(logic)
-    places = tuple(
+    apart = bitwise_program(logic)
+    if fits(logic):
+        program, seated = packed_program(logic)
+        if len(program.operations) < len(apart.operations):
+            return _code(logic, program, 1, _shared(seated))
+    return _code(logic, apart, 1, _apart(logic))
+
+
+def _shared(seated: tuple[tuple[Seat, ...], ...]) -> Places:
+    return tuple(
         tuple((seat.word, ONES if seat.lane is None else 1 << seat.lane) for seat in row)
         for row in seated
     )
-    return _code(logic, program, 1, places)
 
 
 def _batch(weights: TransformerWeights) -> Code:
