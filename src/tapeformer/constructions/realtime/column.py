@@ -67,7 +67,7 @@ def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, .
     """For each track its cell where it is the topmost filled one and the guards hold."""
     found = []
     for number, track in enumerate(column):
-        last = [negated(above.filled) for above in column[number + 1 : number + 2]]
+        last = [negated(above.filled) for above in column[number + 1 :]]
         found.append(
             {
                 v: build.all_of(bit, *last, *guards, label=f"top track{number}={v}")

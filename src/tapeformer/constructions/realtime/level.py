@@ -123,7 +123,7 @@ def _odd(build: Builder, column: Column, trusted: Literal) -> Literal:
     filled = [track.filled for track in column]
     terms = []
     for number in range(0, len(filled), 2):
-        last = [negated(above) for above in filled[number + 1 : number + 2]]
+        last = [negated(above) for above in filled[number + 1 :]]
         guard = [] if number else [trusted]
         terms.append(build.all_of(filled[number], *last, *guard, label="odd"))
     return build.one_of(*terms, label="odd")
