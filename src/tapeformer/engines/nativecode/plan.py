@@ -11,6 +11,9 @@ from tapeformer.engines.nativecode.emit import room, shape_for
 from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.words import Program
 
+PIECE = 256
+"""Tokens read at a time."""
+
 Place = tuple[int, int]
 """A word of a token, and the bits of it that are set where a factor has the value."""
 
@@ -64,9 +67,9 @@ class Codec:
         flat = [place for factor in plan.places for place in factor]
         self.words = np.array([word for word, _ in flat])
         self.masks = np.array([mask for _, mask in flat], np.uint64)
-        sizes = [len(factor) for factor in plan.places]
+        sizes = np.array([len(factor) for factor in plan.places])
         self.starts = np.cumsum([0, *sizes[:-1]])
-        self.values = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
+        self.having = [np.flatnonzero(sizes > value) for value in range(int(sizes.max()))]
 
     def written(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
         """Tokens as words."""
@@ -78,7 +81,18 @@ class Codec:
         return entries
 
     def read(self, entries: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Words as tokens."""
-        found = (entries[:, self.words] & self.masks) != 0
-        rows = np.add.reduceat(found * self.values, self.starts, axis=1)
-        return rows.astype(np.int32)
+        """Words as tokens; in pieces, and by columns, because that keeps memory near."""
+        rows = np.zeros((len(entries), len(self.starts)), np.int32)
+        for start in range(0, len(entries), PIECE):
+            columns = np.ascontiguousarray(entries[start : start + PIECE].T)
+            rows[start : start + PIECE] = self._values(columns).T
+        return rows
+
+    def _values(self, columns: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Factors x tokens, from words x tokens: each value but the first adds its number."""
+        values = np.zeros((len(self.starts), columns.shape[1]), np.int32)
+        for value, factors in enumerate(self.having[1:], start=1):
+            bits = self.starts[factors] + value
+            found = (columns[self.words[bits]] & self.masks[bits, None]) != 0
+            values[factors] += found * np.int32(value)
+        return values
