@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Ended, Limits
-from tapeformer.engines.nativecode.neurons import NotLogicError
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.generate import Answer, Reader, generate
 from tapeformer.simulator.result import Outcome

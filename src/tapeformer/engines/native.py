@@ -18,7 +18,7 @@ from tapeformer.engines.memory import Costs
 from tapeformer.engines.nativecode.build import single_code
 from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.neurons import NotLogicError
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.tape import Ring
 from tapeformer.engines.stream import Stream, Value
 from tapeformer.faults import Fault, TapeformerError

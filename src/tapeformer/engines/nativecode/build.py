@@ -6,11 +6,11 @@ from tapeformer.engines.nativecode.bitwise import bitwise_program
 from tapeformer.engines.nativecode.cache import Cache, Code, key_of
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.compiler import object_code, target
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.gates import FALSE
 from tapeformer.engines.nativecode.lanes import fits, packed_program
 from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.loop import llvm_text
-from tapeformer.engines.nativecode.neurons import NotLogicError
 from tapeformer.engines.nativecode.plan import Places, plan_for
 from tapeformer.engines.nativecode.seats import Seat
 from tapeformer.engines.nativecode.words import ONES, Program

@@ -18,6 +18,14 @@ Term = tuple[int, int]
 """A bit (or number) and its coefficient."""
 
 
+MOST_QUESTIONS = 2_000_000
+"""Pairs looked at before a model counts as too intricate; BB(5) with 12 levels needs a tenth."""
+
+
+class NotLogicError(Exception):
+    """The model cannot be turned into gates; the message says why."""
+
+
 @dataclass
 class Known:
     """Consequences of one bit being 1: `choices` has sets of which one bit is 1."""
@@ -56,6 +64,7 @@ class Facts:
         self.groups: dict[int, tuple[int, ...]] = {}
         self._exclusive: dict[Term, bool] = {}
         self._recent: list[Term] = []
+        self._asked = 0
 
     def one_hot(self, bits: Sequence[int]) -> None:
         """Exactly one of the bits is 1."""
@@ -71,6 +80,9 @@ class Facts:
     def exclusive(self, left: int, right: int) -> bool:
         """Whether two bits are proven never to be 1 together."""
         pair = (left, right) if left < right else (right, left)
+        self._asked += 1
+        if self._asked > MOST_QUESTIONS:
+            raise NotLogicError("the weights are too intricate to be turned into gates")
         found = self._exclusive.get(pair)
         if found is None:
             found = self._exclusive[pair] = self._proven(*pair)

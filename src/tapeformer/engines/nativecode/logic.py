@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.forms import Form, added, applied, bundles
 from tapeformer.engines.nativecode.gates import TRUE, Gate
-from tapeformer.engines.nativecode.neurons import Neurons, NotLogicError
+from tapeformer.engines.nativecode.neurons import Neurons
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.record import Layer, TransformerWeights
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tapeformer.engines.nativecode.facts import Clique, Facts, clique_of
+from tapeformer.engines.nativecode.facts import Clique, Facts, NotLogicError, clique_of
 from tapeformer.engines.nativecode.forms import ZERO, Bundle, Form
 from tapeformer.engines.nativecode.gates import FALSE, TRUE, Gates, Numbers
 
 LARGEST = 1 << 24
 """Values beyond this are not exact in the other engines' float32 either."""
 
-MOST_GATES = 400_000
+MOST_GATES = 60_000
 
 MOST_ROOM = 64
 """How far above 1 the bound of a neuron may be."""
-
-
-class NotLogicError(Exception):
-    """The model cannot be turned into gates; the message says why."""
 
 
 class Neurons:
