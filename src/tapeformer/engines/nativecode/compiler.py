@@ -10,7 +10,7 @@ import llvmlite  # type: ignore[import-untyped]
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
 OPTIMISE = 1
-"""LLVM's level: higher ones take longer and gain nothing on straight-line logic."""
+"""LLVM's level: 2 takes longer and gave objects of the same size on straight-line logic."""
 
 Run = Callable[..., int]
 

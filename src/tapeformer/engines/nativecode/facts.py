@@ -19,7 +19,7 @@ Term = tuple[int, int]
 
 
 MOST_QUESTIONS = 2_000_000
-"""Pairs looked at before a model counts as too intricate; BB(5) with 12 levels needs a tenth."""
+"""Pairs looked at before a model counts as too intricate."""
 
 
 class NotLogicError(Exception):
