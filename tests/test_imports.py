@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "machine", "simulator", "queues", "drawing", "constructions"),
         *("compile", "generate"),
     },
+    "batch": {"faults", "simulator", "weights", "engines", "generate"},
     "table_run": {"queues", "weights", "engines", "lowering"},
     "bench": ANYTHING,
     "cli": ANYTHING,

@@ -58,7 +58,7 @@ AllowModified = Annotated[
     bool,
     typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
 ]
-EngineName = Annotated[str, typer.Option("--engine", help="auto, dense or sparse.")]
+EngineName = Annotated[str, typer.Option("--engine", help="auto, native, sparse or dense.")]
 Dtype = Annotated[
     str | None,
     typer.Option("--dtype", help="float64, float32 or bfloat16; the same tokens in all."),
