@@ -14,7 +14,7 @@ from tapeformer.bench.workloads import WORKLOADS
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
-from tapeformer.generate import Answer, Generation, generate
+from tapeformer.generation import Answer, Generation, generate
 from tapeformer.weights.bundle import Bundle, bundle_files
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED

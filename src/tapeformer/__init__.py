@@ -24,14 +24,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tapeformer.compile import compile_machine
-    from tapeformer.generate import Answer, generate
+    from tapeformer.generation import Answer, generate
     from tapeformer.weights.bundle import Bundle, save_bundle
     from tapeformer.weights.bundle_check import load_bundle
 
 _LATER = {
     "compile_machine": "tapeformer.compile",
-    "Answer": "tapeformer.generate",
-    "generate": "tapeformer.generate",
+    "Answer": "tapeformer.generation",
+    "generate": "tapeformer.generation",
     "Bundle": "tapeformer.weights.bundle",
     "save_bundle": "tapeformer.weights.bundle",
     "load_bundle": "tapeformer.weights.bundle_check",

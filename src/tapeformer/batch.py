@@ -22,7 +22,7 @@ import numpy as np
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Ended, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.faults import Fault, Place, TapeformerError
-from tapeformer.generate import Answer, Reader, generate
+from tapeformer.generation import Answer, Reader, generate
 from tapeformer.simulator.result import Outcome
 from tapeformer.weights.bundle import Bundle
 

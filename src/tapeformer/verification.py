@@ -15,7 +15,7 @@ from tapeformer.compile import Compilation
 from tapeformer.constructions.paper.claims import ClaimChecker
 from tapeformer.drawing.tapes import configuration_text
 from tapeformer.faults import Fault
-from tapeformer.generate import Generation
+from tapeformer.generation import Generation
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.run import QueueRun, Token
 from tapeformer.simulator.result import Configuration, Outcome

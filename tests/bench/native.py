@@ -23,7 +23,7 @@ from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.lanes import packed_program
 from tapeformer.gallery import gallery_machine
-from tapeformer.generate import Reader
+from tapeformer.generation import Reader
 from tapeformer.weights.bundle import Bundle
 
 

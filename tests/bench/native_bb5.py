@@ -14,7 +14,7 @@ from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.native import Engine
 from tapeformer.gallery import gallery_machine
-from tapeformer.generate import Reader
+from tapeformer.generation import Reader
 
 PIECE = 5_000_000
 

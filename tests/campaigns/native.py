@@ -23,7 +23,7 @@ from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines import dense, native, sparse
 from tapeformer.gallery import gallery_machine
-from tapeformer.generate import Reader
+from tapeformer.generation import Reader
 from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import parameters, with_parameters

@@ -17,7 +17,7 @@ from tapeformer import gallery_machine
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.registry import make_engine
-from tapeformer.generate import Generation
+from tapeformer.generation import Generation
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.record import Token, TransformerWeights

@@ -15,7 +15,7 @@ from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.nativecode import batch as batches
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.generate import Answer, generate
+from tapeformer.generation import Answer, generate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.parameters import with_sign_flipped
 

@@ -9,7 +9,7 @@ from tapeformer import gallery_machine
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.registry import make_engine
-from tapeformer.generate import Generation
+from tapeformer.generation import Generation
 from tapeformer.lowering.literal import literal_transformer
 from tapeformer.queues.table import example_names, load_table
 from tapeformer.weights.bundle import Bundle

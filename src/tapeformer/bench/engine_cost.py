@@ -14,7 +14,7 @@ from tapeformer.bench.workloads import WORKLOADS
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.stream import Stream
-from tapeformer.generate import Generation
+from tapeformer.generation import Generation
 
 WINDOWS = (2**8, 2**10, 2**12, 2**14, 2**16)
 REPEATS, TIMED = 5, 600

@@ -14,7 +14,7 @@ from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generate import Answer, Reader, generate
+from tapeformer.generation import Answer, Reader, generate
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count

@@ -8,7 +8,7 @@ from tapeformer.compile_options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.drawing.tapes import configuration_text, tape_lines
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.generate import Generation, generate
+from tapeformer.generation import Generation, generate
 from tapeformer.machine.word import parse_word
 from tapeformer.simulator import Configuration, simulate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeformer.generate import Answer
+from tapeformer.generation import Answer
 from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tapeformer.cli import options as shared
+from tapeformer.cli.batch import run_batch
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import (
     EngineName,
@@ -44,6 +45,18 @@ TraceFile = Annotated[
 MODIFIED_TOKENS = 10**6
 
 
+BatchFile = Annotated[
+    Path | None,
+    typer.Option("--batch", help="Answer every line of this file, many at once (fixed levels)."),
+]
+Answers = Annotated[
+    Path | None,
+    typer.Option(
+        "--answers", help="Where a batch's JSON lines go; FILE.answers.jsonl if left out."
+    ),
+]
+
+
 @provides(given=read_given, options=compile_options, variant=engine_variant)
 def run(
     given: Given,
@@ -55,12 +68,17 @@ def run(
     max_steps: MaxSteps = 10**9,
     max_tokens: MaxTokens = None,
     trace: TraceFile = None,
+    batch: BatchFile = None,
+    answers: Answers = None,
     as_json: shared.Json = False,
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""
+    if batch is not None:
+        run_batch(given, options, batch, answers, spaced, max_steps, max_tokens)
+        return
     from tapeformer.cli.records import answer_record, model_text
     from tapeformer.engines.registry import engine_name
-    from tapeformer.generate import generate
+    from tapeformer.generation import generate
 
     symbols = parse_word(given.machine, word, spaced)
     name = engine_name(engine)
