@@ -15,12 +15,14 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         if row["machine"] == machine:
-            groups.setdefault((row["construction"], row["levels"]), []).append(row)
+            grows = row["construction"] == "realtime"
+            groups.setdefault((row["construction"], 0 if grows else row["levels"]), []).append(row)
     for (construction, levels), group in groups.items():
         xs = [row["s"] for row in group]
         ys = [row["tokens per step"] for row in group]
-        (line,) = axes.plot(xs, ys, "o-", label=f"{construction}, {levels} levels")
-        guide = [ys[0] * (x / xs[0]) ** (1 / levels) for x in xs]
+        label = f"{construction}, {levels} levels" if levels else f"{construction}, base 2"
+        (line,) = axes.plot(xs, ys, "o-", label=label)
+        guide = [ys[0] * (x / xs[0]) ** (1 / levels if levels else 0) for x in xs]
         axes.plot(xs, guide, ":", color=line.get_color(), alpha=0.6)
     axes.legend()
     return _save(figure, folder, f"tokens_per_step_{machine}")
@@ -29,7 +31,7 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
 def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
     """A ratio against s, which stays bounded where a theorem says so."""
     figure, axes = _figure("s (cells)", key, key)
-    for levels in sorted({row["levels"] for row in rows}):
+    for levels in sorted({row["levels"] for row in rows if row["construction"] == "paper"}):
         group = [r for r in rows if r["levels"] == levels and r["construction"] == "paper"]
         axes.plot([r["s"] for r in group], [r[key] for r in group], "o", label=f"{levels} levels")
     axes.legend()

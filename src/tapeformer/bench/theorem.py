@@ -13,8 +13,10 @@ from tapeformer.bench.report import Row, Section
 from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
+from tapeformer.constructions.realtime.layout import fewest_levels, layout
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.generation import Answer, Reader, generate
+from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count
@@ -25,6 +27,7 @@ SIZES: dict[int, tuple[int, ...]] = {
     3: (64, 128, 256, 512, 1024, 2048, 4096),
 }
 POST_SIZES = (16, 32, 64, 128, 256)
+REALTIME_SIZES = (16, 64, 256, 1024, 4096, 20_000)
 ONE_TAPE = ("fill_and_drain", "zigzag", "excursions")
 QUADRATIC = ("zigzag", "excursions")
 LONGEST_QUADRATIC = 128
@@ -49,6 +52,9 @@ def points(largest: int | None) -> Iterator[Point]:
                 yield Point(name, "paper", levels, space)
     for space in _sizes("fill_and_drain", POST_SIZES, largest):
         yield Point("fill_and_drain", "post", 1, space)
+    for name in (*ONE_TAPE, "three_tapes"):
+        for space in _sizes(name, REALTIME_SIZES, largest):
+            yield Point(name, "realtime", 0, space)
 
 
 def _sizes(name: str, sizes: Sequence[int], largest: int | None) -> list[int]:
@@ -62,15 +68,21 @@ def measure(point: Point, engine: str) -> Row:
     word = work.word(point.space)
     expected = simulate(work.machine, word)
     space = max(expected.cells)
-    levels = point.levels if point.construction == "paper" else None
-    bundle = compile_machine(
-        work.machine, CompileOptions(point.construction, levels=levels, space=space)
-    )
+    bundle = compile_machine(work.machine, _options(point, work.machine, space, len(word)))
     loading = _Loading()
     answer = generate(bundle, word, engine=engine, see=loading)
     if (answer.steps, answer.tapes) != (expected.steps, expected.tapes):
         raise TapeformerError(Fault(f"{point} does not give the direct simulation's answer"))
     return _costs(work, bundle, answer, space, loading.tokens, len(word))
+
+
+def _options(point: Point, machine: TuringMachine, space: int, length: int) -> CompileOptions:
+    """The size that a run needs; for `realtime` also the levels that its prompt needs, in base 2."""
+    if point.construction != "realtime":
+        levels = point.levels if point.construction == "paper" else None
+        return CompileOptions(point.construction, levels=levels, space=space)
+    needed = layout(machine, base=2, space=space).levels
+    return CompileOptions("realtime", levels=max(needed, fewest_levels(length)), base=2)
 
 
 class _Loading:
@@ -138,7 +150,7 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
     """Fitted exponents of tokens per step against s, beside 1/k'."""
     groups: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
     for row in rows:
-        key = (row["machine"], row["construction"], row["levels"])
+        key = (row["machine"], row["construction"], _levels_of(row))
         groups.setdefault(key, []).append((row["s"], row["tokens per step"]))
     return [
         {
@@ -146,13 +158,18 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
             "construction": how,
             "levels": levels,
             "exponent": fitted_exponent(pairs),
-            "1/k'": 1 / levels,
+            "1/k'": 1 / levels if levels else 0.0,
             "s from": min(s for s, _ in pairs),
             "s to": max(s for s, _ in pairs),
         }
         for (name, how, levels), pairs in groups.items()
         if len(pairs) > 2
     ]
+
+
+def _levels_of(row: Row) -> int:
+    """The levels, 0 where they grow with the space instead of the base."""
+    return 0 if row["construction"] == "realtime" else int(row["levels"])
 
 
 def theorem(
@@ -163,7 +180,7 @@ def theorem(
     for point in points(largest):
         tell(point)
         rows.append(measure(point, engine))
-    constant = _constant_bits(rows)
+    constant = _constant_bits([row for row in rows if _levels_of(row)])
     return [
         Section("Exponents", "Tokens per step against s, fitted on log axes.", exponents(rows)),
         Section("Runs", "Every answer equals the direct simulation's.", rows),
