@@ -104,13 +104,15 @@ def _through(flow: Flow, path: str, x: Array, matrix: Array) -> Array:
     return flow[path][1]
 
 
-def exercised(weights: TransformerWeights, flow: Flow) -> list[tuple[str, int]]:
-    """The entries (path, number) that once joined a nonzero input to a nonzero output."""
+def exercised(
+    weights: TransformerWeights, flow: Flow, joined: bool = True
+) -> list[tuple[str, int]]:
+    """The entries (path, number) whose output was once nonzero; `joined`: with a nonzero input."""
     found = []
     for parameter in parameters(weights):
         if isinstance(parameter.value, Matrix) and parameter.path in flow:
             x, y = ((part != 0).astype(float) for part in flow[parameter.path])
-            together = y.T @ x
+            together = y.T @ (x if joined else np.ones_like(x))
             if together.shape != parameter.shape:
                 together = together.T
             rows, columns = parameter.value.rows, parameter.value.columns

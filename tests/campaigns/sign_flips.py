@@ -1,7 +1,7 @@
 """Flipping the sign of one weight: how often does the trace change?
 
-`python -m tests.campaigns.sign_flips --flips 200`. Drawn once among the weights that the workload
-exercises (what the weight reads and its neuron are nonzero at some token), once among all.
+`python -m tests.campaigns.sign_flips --flips 200`. Drawn among the weights whose neuron is nonzero
+at some token, among those that then also read something nonzero, and among all.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def workload(name: str, words: list[str], options: CompileOptions) -> Workload:
     )
 
 
-def exercised_weights(work: Workload) -> list[tuple[str, int]]:
-    """Weights that some word exercises."""
+def exercised_weights(work: Workload, joined: bool) -> list[tuple[str, int]]:
+    """Weights that some word exercises: their neuron is nonzero (`joined`: and what they read)."""
     found: dict[tuple[str, int], None] = {}
     for prompt, trace in zip(work.prompts, work.traces, strict=True):
         tokens = [*prompt, *(tuple(row) for row in trace[:-1].tolist())]
         flow: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         forward(work.bundle.weights, work.bundle.offsets, work.bundle.window, tokens, flow)
-        found |= dict.fromkeys(exercised(work.bundle.weights, flow))
+        found |= dict.fromkeys(exercised(work.bundle.weights, flow, joined))
     return list(found)
 
 
@@ -101,7 +101,12 @@ def main() -> None:
     given = parser.parse_args()
     work = workload("palindrome", WORDS, OPTIONS)
     print(f"{sum(map(len, work.traces)):,} tokens of {len(WORDS)} words")
-    for name, among in (("exercised", exercised_weights(work)), ("all", all_weights(work))):
+    groups = {
+        "neuron nonzero": exercised_weights(work, joined=False),
+        "and what it reads": exercised_weights(work, joined=True),
+        "all": all_weights(work),
+    }
+    for name, among in groups.items():
         share, silent = rate(work, among, given.flips, given.seed, given.engine)
         print(f"{name}: {share:.1%} of {given.flips} flips among {len(among):,} change the trace")
         print("  silent:", ", ".join(f"{path}[{entry}]" for path, entry in silent[:12]))
