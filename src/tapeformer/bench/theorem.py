@@ -15,9 +15,9 @@ from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels, layout
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generation import Answer, Reader, generate
+from tapeformer.generation import Answer, Generation, Reader
 from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.fast import simulate
+from tapeformer.simulator.fast import MOST_STEPS, simulate
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count
 
@@ -69,8 +69,13 @@ def measure(point: Point, engine: str) -> Row:
     expected = simulate(work.machine, word)
     space = max(expected.cells)
     bundle = compile_machine(work.machine, _options(point, work.machine, space, len(word)))
-    loading = _Loading()
-    answer = generate(bundle, word, engine=engine, see=loading)
+    loading, run = _Loading(), Generation(bundle, word, engine)
+    for rows in run.pieces(MOST_STEPS, None):
+        loading.see(rows, run.reader)
+        if run.counts.boot is not None:
+            break
+    run.finish(MOST_STEPS, None, None)
+    answer = run.answer(0.0)
     if (answer.steps, answer.tapes) != (expected.steps, expected.tapes):
         raise TapeformerError(Fault(f"{point} does not give the direct simulation's answer"))
     return _costs(work, bundle, answer, space, loading.tokens, len(word))
@@ -93,7 +98,7 @@ class _Loading:
     def __init__(self) -> None:
         self.tokens = 0
 
-    def __call__(self, rows: NDArray[np.int32], reader: Reader) -> None:
+    def see(self, rows: NDArray[np.int32], reader: Reader) -> None:
         """Adds the tokens of one piece."""
         for index, factor in enumerate(reader.factors):
             if factor.name == "phase":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
-from tapeformer.machine.record import TapeKind, TuringMachine
+from tapeformer.constructions.stacks import StackFields, TapeStack
 from tapeformer.queues.record import Queue, Register
 
 VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
@@ -22,53 +22,22 @@ NO_MARK, MARK = "-", "last"
 
 
 @dataclass(frozen=True)
-class Stack:
-    """One of the two stacks of a tape (tapes count from 1); the first of all receives the input."""
-
-    tape: int
-    side: str
-
-    @property
-    def name(self) -> str:
-        """Such as `tape1.left`."""
-        return f"tape{self.tape}.{self.side}"
-
-    @property
-    def is_input(self) -> bool:
-        """Whether the prompt goes here; this stack also carries the clock's marks."""
-        return self.tape == 1 and self.side == "left"
+class Stack(TapeStack):
+    """One of the two stacks of a tape, with its queues."""
 
     def queue(self, kind: str, level: int) -> str:
         """The name of a queue, such as `tape1.left/L2`."""
         return f"{self.name}/{kind}{level}"
 
-    def register(self, what: str) -> str:
-        """The name of a register, such as `tape1.left/op`."""
-        return f"{self.name}/{what}"
-
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(StackFields):
     """All names for one machine and number of levels; none depends on the base."""
-
-    machine: TuringMachine
-    levels: int
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """Left and right of tape 1, of tape 2, ..."""
-        tapes = range(1, self.machine.tapes + 1)
-        return tuple(Stack(tape, side) for tape in tapes for side in ("left", "right"))
-
-    @cached_property
-    def dummy(self) -> str:
-        """The cell that holds nothing."""
-        return self._fresh(".")
-
-    @cached_property
-    def bottom(self) -> str:
-        """The deepest cell of every stack, never popped."""
-        return self._fresh("$")
+        return tuple(Stack(tape, side) for tape in self.tapes for side in ("left", "right"))
 
     @cached_property
     def hole(self) -> str:
@@ -89,11 +58,6 @@ class Fields:
             mark += "^"
         return mark
 
-    @property
-    def blank(self) -> str:
-        """The tape's blank."""
-        return self.machine.blank
-
     def symbols(self, tape: int) -> tuple[str, ...]:
         """The symbols that can be on a tape, counted from 1."""
         return tape_symbols(self.machine, tape - 1)
@@ -105,8 +69,7 @@ class Fields:
 
     def knows_bottom(self, stack: Stack) -> bool:
         """Whether the control must know in advance that only the bottom is left."""
-        bounded = self.machine.tape_kind is TapeKind.ONE_WAY
-        return stack.is_input or (bounded and stack.side == "left")
+        return stack.is_input or (self.bounded and stack.side == "left")
 
     def queues(self) -> tuple[Queue, ...]:
         """All 6kk' queues, stack by stack, level by level."""
@@ -122,7 +85,7 @@ class Fields:
             Register("state", states, self.machine.start),
             Register("next", states, self.machine.start),
             *(Register(f"half{level}", bits, "0") for level in self._levels()),
-            *(r for tape in range(1, self.machine.tapes + 1) for r in self._tape_registers(tape)),
+            *(r for tape in self.tapes for r in self._tape_registers(tape)),
             *(register for stack in self.stacks for register in self._registers_of(stack)),
         )
 
@@ -165,8 +128,3 @@ class Fields:
 
     def _levels(self) -> range:
         return range(1, self.levels + 1)
-
-    def _fresh(self, name: str) -> str:
-        while name in self.machine.symbols:
-            name += "'"
-        return name

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.realtime.code import Code
-from tapeformer.machine.record import TapeKind, TuringMachine
+from tapeformer.constructions.stacks import StackFields, TapeStack
 from tapeformer.queues.record import Queue, Register
 from tapeformer.queues.verify import VERDICTS
 
@@ -34,21 +34,8 @@ CURRENT_TOKEN = "one"
 
 
 @dataclass(frozen=True)
-class Stack:
-    """One of the two stacks of a tape (tapes count from 1); the first of all receives the input."""
-
-    tape: int
-    side: str
-
-    @property
-    def name(self) -> str:
-        """Such as `tape1.left`."""
-        return f"tape{self.tape}.{self.side}"
-
-    @property
-    def is_input(self) -> bool:
-        """Whether the prompt is loaded here; the clock's marks ride with this stack."""
-        return self.tape == 1 and self.side == "left"
+class Stack(TapeStack):
+    """One of the two stacks of a tape, with its columns."""
 
     def column(self, kind: str, level: int) -> str:
         """The name of a column queue, such as `tape1.left/main2`."""
@@ -71,50 +58,19 @@ class Stack:
         """The name of the queue from which a level reads the prompt back."""
         return f"{self.column('delay', level)}.input"
 
-    def register(self, what: str) -> str:
-        """The name of a register, such as `tape1.left/op2`."""
-        return f"{self.name}/{what}"
-
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(StackFields):
     """All names for one machine and number of levels; none depends on the base.
 
-    A further level appends queues after all queues and registers after all registers.
+    A further level appends queues after all queues and registers after all registers. The
+    bottom is only ever in track 0.
     """
-
-    machine: TuringMachine
-    levels: int
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """Left and right of tape 1, of tape 2, ..."""
         return tuple(Stack(tape, side) for tape in self.tapes for side in ("left", "right"))
-
-    @property
-    def tapes(self) -> range:
-        """The numbers of the tapes."""
-        return range(1, self.machine.tapes + 1)
-
-    @property
-    def bounded(self) -> bool:
-        """Whether a left move from a tape's first cell stays there."""
-        return self.machine.tape_kind is TapeKind.ONE_WAY
-
-    @cached_property
-    def dummy(self) -> str:
-        """The cell that holds nothing."""
-        return self._fresh(".")
-
-    @cached_property
-    def bottom(self) -> str:
-        """END, the deepest cell of every stack, never popped; it is only ever in track 0."""
-        return self._fresh("$")
-
-    @property
-    def blank(self) -> str:
-        """The tape's blank."""
-        return self.machine.blank
 
     def code(self, tape: int) -> Code:
         """How the symbols that can be on a tape (from 1) are kept."""
@@ -203,11 +159,6 @@ class Fields:
     @cached_property
     def _codes(self) -> tuple[Code, ...]:
         return tuple(Code(tape_symbols(self.machine, tape - 1)) for tape in self.tapes)
-
-    def _fresh(self, name: str) -> str:
-        while name in self.machine.symbols:
-            name += "'"
-        return name
 
 
 def length_rule(kind: str, level: int) -> str:
