@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tapeformer.bench.report import Row
+from tapeformer.bench.report import Row, peak_megabytes
 from tapeformer.bench.workloads import WORKLOADS
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
@@ -75,7 +74,7 @@ def main() -> None:
     stream = engine_for(WINDOWS[0], engine)
     for _ in range(tokens // 1000):
         stream.advance(1000)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(peak_megabytes())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import csv
 import datetime
 import os
 import platform
+import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,16 @@ def hardware() -> str:
     except (OSError, StopIteration, IndexError):
         pass
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had, not counting what it was started from."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kilobytes / 1024
 
 
 def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:

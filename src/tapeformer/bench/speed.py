@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
-from tapeformer.bench.report import Row
+from tapeformer.bench.report import Row, peak_megabytes
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.registry import make_engine
@@ -133,8 +132,8 @@ def scale(counts: tuple[int, ...], tell: Callable[[str], None]) -> list[Row]:
         begun = time.perf_counter()
         stream.run(tokens)
         seconds = time.perf_counter() - begun
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append({"tokens": tokens, "ns per token": seconds / tokens * 1e9, "peak MB": peak})
+        nanoseconds = seconds / tokens * 1e9
+        rows.append({"tokens": tokens, "ns per token": nanoseconds, "peak MB": peak_megabytes()})
     return rows
 
 
