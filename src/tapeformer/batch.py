@@ -101,6 +101,7 @@ class BatchRunner:
         read = self.reader.configuration(end.window)
         return Answer(
             bundle=self.bundle,
+            engine="native",
             outcome=outcome or Outcome.LIMIT,
             state=read.state,
             steps=end.counted,

@@ -36,6 +36,7 @@ class Answer:
     """
 
     bundle: Bundle
+    engine: str
     outcome: Outcome
     state: str
     steps: int
@@ -237,6 +238,7 @@ class Generation:
         boot = self.counts.tokens if self.counts.boot is None else self.counts.boot
         return Answer(
             bundle=self.reader.bundle,
+            engine=self.engine.name,
             outcome=self.outcome or Outcome.LIMIT,
             state=read.state,
             steps=self.counts.steps,

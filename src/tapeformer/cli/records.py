@@ -33,11 +33,11 @@ def model_record(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def answer_record(machine: TuringMachine, answer: Answer, engine: str) -> dict[str, Any]:
+def answer_record(machine: TuringMachine, answer: Answer) -> dict[str, Any]:
     """The keys of `run --json`."""
     return {
         **model_record(answer.bundle),
-        "engine": engine,
+        "engine": answer.engine,
         "outcome": answer.outcome.value,
         "state": answer.state,
         "steps": answer.steps,

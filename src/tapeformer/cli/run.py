@@ -100,7 +100,7 @@ def run(
             grow=_grow(given, options),
         )
     if as_json:
-        print_json(answer_record(given.machine, answer, name))
+        print_json(answer_record(given.machine, answer))
     else:
         print(model_text(answer.bundle))
         _print_answer(given, answer, watch.interrupted)

@@ -37,6 +37,8 @@ class Engine(Stream):
     positional term is added inside the key, as in the paper, or to the score, as in its footnote.
     """
 
+    name = "dense"
+
     def __init__(
         self,
         weights: TransformerWeights,

@@ -29,6 +29,8 @@ from tapeformer.weights.verify import checked
 class Engine(Stream):
     """Runs a model as machine code, or hands it to the sparse engine."""
 
+    name = "native"
+
     def __init__(
         self,
         weights: TransformerWeights,

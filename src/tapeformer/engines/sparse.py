@@ -44,6 +44,8 @@ CHUNK = 128
 class Engine(Stream):
     """Runs a model with sparse products and a ring buffer; hardmax leftmost or rightmost."""
 
+    name = "sparse"
+
     def __init__(
         self,
         weights: TransformerWeights,

@@ -25,8 +25,11 @@ class Stream(ABC):
 
     `offsets` has the look-back of each positional coordinate; a query sees the `window` most
     recent tokens (as many as the offsets need, where none is given). `margin` is the smallest
-    distance seen between the largest and the second logit of a factor.
+    distance seen between the largest and the second logit of a factor; `name` says which engine
+    makes the tokens now.
     """
+
+    name = ""
 
     def __init__(
         self,
