@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,6 @@ class Answer:
     """
 
     bundle: Bundle
-    engine: str
     outcome: Outcome
     state: str
     steps: int
@@ -47,6 +46,7 @@ class Answer:
     margin: float
     seconds: float
     grown: int = 0
+    engine: str = field(default="", compare=False)
 
 
 class Reader:
