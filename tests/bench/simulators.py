@@ -11,9 +11,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 
-from automata.tm.mntm import MNTM
-
 from tapeformer import TuringMachine, load, loads, simulate
+from tapeformer.bench.speed import peer_machine
 from tests.simulator.test_published import BEAVERS, DATA
 from tests.simulator.test_simulator import as_dtm
 
@@ -26,7 +25,7 @@ def main() -> None:
     beaver = loads(next(r["machine"] for r in BEAVERS if r["steps"] == "47176870"))
     adder = load(DATA / "addition_3tape.txt")
     word = tuple("1011011101" * 20 + "#" + "1110010110" * 20)
-    peer_dtm, peer_mntm = as_dtm(beaver), as_mntm(adder)
+    peer_dtm, peer_mntm = as_dtm(beaver), peer_machine(adder)
     dtm = rates(
         "automata-lib DTM, BB(5)", lambda: walked(peer_dtm.read_input_stepwise("0"), 50_000)
     )
@@ -77,27 +76,6 @@ def whole(beaver: TuringMachine) -> None:
     seconds = time.perf_counter() - started
     print(
         f"BB(5): {result.outcome.value} after {result.steps:,} steps, {ones} ones, {seconds:.1f} s"
-    )
-
-
-def as_mntm(machine: TuringMachine) -> MNTM:
-    """The same machine for automata-lib."""
-    transitions: dict[
-        str, dict[tuple[str, ...], list[tuple[str, tuple[tuple[str, str], ...]]]]
-    ] = {}
-    for rule in machine.rules:
-        moves = ("LNR"[move + 1] for move in rule.moves)
-        action = (rule.next_state, tuple(zip(rule.write, moves, strict=True)))
-        transitions.setdefault(rule.state, {})[rule.read] = [action]
-    return MNTM(
-        states=set(machine.states),
-        input_symbols=set(machine.symbols) - {machine.blank},
-        tape_symbols=set(machine.symbols),
-        n_tapes=machine.tapes,
-        transitions=transitions,  # type: ignore[arg-type]
-        initial_state=machine.start,
-        blank_symbol=machine.blank,
-        final_states=set(machine.accepting),
     )
 
 

@@ -1,4 +1,4 @@
-"""CompileOptions on how a machine is compiled, shared by `compile`, `run`, `verify` and `info`."""
+"""Options on how a machine is compiled, shared by `compile`, `run`, `verify` and `info`."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.clock import LevelClock, bit_wire
-from tapeformer.constructions.paper.fields import VERDICTS, Fields
+from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
 from tapeformer.constructions.paper.view import Orders, StackView
+from tapeformer.queues.verify import VERDICTS
 
 
 @dataclass(frozen=True)

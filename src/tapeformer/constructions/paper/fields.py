@@ -13,8 +13,8 @@ from functools import cached_property
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.stacks import StackFields, TapeStack
 from tapeformer.queues.record import Queue, Register
+from tapeformer.queues.verify import VERDICTS
 
-VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
 PHASES = ("wait", "fill", "load", "rewind", "begin", "run")
 OPERATIONS = ("idle", "push", "check", "pop")
 TRANSFERS = ("seek", "armed", "copy", "wait", "scan", "more")

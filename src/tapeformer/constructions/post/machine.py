@@ -18,9 +18,9 @@ from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_
 from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
 from tapeformer.queues.record import Queue, QueueMachine, Register
+from tapeformer.queues.verify import VERDICTS
 
 NAME = "post"
-VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
 Met = list[tuple[Literal, Rule]]
 
 
