@@ -9,9 +9,13 @@ from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.words import ONES, Program, Words
 
 
-def needed(logic: Logic) -> list[int]:
-    """The gates that the outputs depend on, operands first, each near its first use."""
-    roots = [*(bit for factor in logic.following for bit in factor), logic.guard, *logic.margin]
+def needed(logic: Logic, first: Iterable[int] = ()) -> list[int]:
+    """The gates that the outputs depend on, operands first, each near its first use.
+
+    What the factors in `first` depend on comes before all else.
+    """
+    factors = dict.fromkeys([*first, *range(len(logic.following))])
+    roots = [*(bit for f in factors for bit in logic.following[f]), logic.guard, *logic.margin]
     sources = {f.literal >> 1: f.source >> 1 for f in logic.fetched}
     order: list[int] = []
     state: dict[int, bool] = {}

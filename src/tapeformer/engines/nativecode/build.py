@@ -12,7 +12,6 @@ from tapeformer.engines.nativecode.lanes import fits, packed_program
 from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.loop import llvm_text
 from tapeformer.engines.nativecode.plan import Places, plan_for
-from tapeformer.engines.nativecode.seats import Seat
 from tapeformer.engines.nativecode.words import ONES, Program
 from tapeformer.weights.record import TransformerWeights
 
@@ -35,17 +34,10 @@ def _single(weights: TransformerWeights) -> Code:
     logic = logic_of(weights)
     apart = bitwise_program(logic)
     if fits(logic):
-        program, seated = packed_program(logic)
+        program, places = packed_program(logic)
         if len(program.operations) < len(apart.operations):
-            return _code(logic, program, 1, _shared(seated))
+            return _code(logic, program, 1, places)
     return _code(logic, apart, 1, _apart(logic))
-
-
-def _shared(seated: tuple[tuple[Seat, ...], ...]) -> Places:
-    return tuple(
-        tuple((seat.word, ONES if seat.lane is None else 1 << seat.lane) for seat in row)
-        for row in seated
-    )
 
 
 def _batch(weights: TransformerWeights) -> Code:

@@ -77,6 +77,10 @@ class Facts:
         """A bit of which nothing is known."""
         self.known[bit] = Known(1 << bit, 0)
 
+    def is_free(self, bit: int) -> bool:
+        """Whether nothing is known of a bit."""
+        return self.known[bit] == Known(1 << bit, 0)
+
     def exclusive(self, left: int, right: int) -> bool:
         """Whether two bits are proven never to be 1 together."""
         pair = (left, right) if left < right else (right, left)

@@ -133,23 +133,44 @@ class Neurons:
         return cliques
 
     def _several(self, bits: Sequence[int]) -> int:
-        """Whether more than one of the bits is 1."""
-        before, found = FALSE, []
-        for bit in bits:
-            found.append(self.gates.all_of([before, self.literals[bit]]))
-            before = self.gates.any_of([before, self.literals[bit]])
-        return self.gates.any_of(found)
+        """Whether more than one of the bits is 1: a tree, so that equal parts stay side by side."""
+        sums = [(self.literals[bit], FALSE) for bit in bits]
+        while len(sums) > 1:
+            pairs = [sums[index : index + 2] for index in range(0, len(sums), 2)]
+            sums = [self._sum(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return sums[0][1]
+
+    def _sum(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        """Whether any is 1, and whether several are, of two lots of bits."""
+        both = self.gates.all_of([left[0], right[0]])
+        some = self.gates.any_of([left[0], right[0]])
+        return some, self.gates.any_of([left[1], right[1], both])
 
     def as_bit(self, form: Form) -> int:
         """A form that should be 0 or 1 as a literal; what is not proven of it is doubted."""
         form = self.without_differences(form)
-        cliques = self.facts.cliques(form.terms)
+        cliques = self._with_guesses(form)
         low, high = self._span(form, cliques)
         if high > 1:
             self.doubts.append(self._at_least(2, high, cliques))
         if low < 0:
             self.doubts.append(self._at_least(0, high, cliques) ^ 1)
         return self._at_least(1, high, cliques)
+
+    def _with_guesses(self, form: Form) -> list[Clique]:
+        """The cliques of a form; where they are not enough, bits of which nothing is known are
+        taken for exclusive, and doubted."""
+        cliques = self.facts.cliques(form.terms)
+        low, high = self._span(form, cliques)
+        lots = [
+            [bit for bit, c in form.terms if (c > 0) == positive and self.facts.is_free(bit)]
+            for positive in (True, False)
+        ]
+        if 0 <= low and high <= 1 or max(map(len, lots)) < 3:
+            return cliques
+        self.facts.assume(lots)
+        self.doubts += [self._several(bits) for bits in lots if bits]
+        return self.facts.cliques(form.terms)
 
     def _at_least(self, least: int, high: int, cliques: Sequence[Clique]) -> int:
         """Whether all cliques together stay near enough below their highest values."""

@@ -71,7 +71,12 @@ class Words:
 
     def keep(self, word: int, mask: int) -> int:
         """The bits of a mask, all others 0."""
-        return word if mask & ONES == ONES else self.make("keep", word, mask)
+        if mask & ONES == ONES:
+            return word
+        if self.operations[word][0] == "keep":
+            _, word, kept = self.operations[word]
+            mask &= kept
+        return self.make("keep", word, mask & ONES)
 
     def shift(self, word: int, places: int) -> int:
         """Moved to the left."""
