@@ -46,10 +46,10 @@ class _Packing:
         self.words = Words()
         self.made: dict[int, Signed] = {}
         self.fetches: dict[int, dict[int, int]] = {}
-        for fetched in logic.fetched:
-            spot = roles.spots[fetched.literal >> 1]
-            masks = self.fetches.setdefault(spot.role, {})
-            masks[fetched.head] = masks.get(fetched.head, 0) | _mask(self.grid.numbers(spot.lane))
+        for bit, head in seating.inputs.head_of.items():
+            masks = self.fetches.setdefault(roles.spots[bit].role, {})
+            lanes = self.grid.numbers(roles.spots[bit].lane)
+            masks[head] = masks.get(head, 0) | _mask(lanes)
 
     def program(self) -> Program:
         """All roles, operands first, then the words of the next token."""

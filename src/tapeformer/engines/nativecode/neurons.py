@@ -166,7 +166,7 @@ class Neurons:
             [bit for bit, c in form.terms if (c > 0) == positive and self.facts.is_free(bit)]
             for positive in (True, False)
         ]
-        if 0 <= low and high <= 1 or max(map(len, lots)) < 3:
+        if (low >= 0 and high <= 1) or max(map(len, lots)) < 3:
             return cliques
         self.facts.assume(lots)
         self.doubts += [self._several(bits) for bits in lots if bits]

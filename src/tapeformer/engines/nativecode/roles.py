@@ -90,10 +90,10 @@ class Roles:
 
     def _inputs(self, seating: Seating) -> None:
         leaves: dict[tuple[str, int], int] = {}
-        for gate, (factor, value) in seating.value_of.items():
+        for gate, (factor, value) in seating.inputs.value_of.items():
             seat = seating.seats[factor][value]
             self.spots[gate] = Spot(self._leaf(leaves, "token", seat.word), seat.lane)
-        for gate, (factor, value) in seating.source_of.items():
+        for gate, (factor, value) in seating.inputs.source_of.items():
             word = seating.seats[factor][value].word
             self.spots[gate] = Spot(self._leaf(leaves, "fetched", word), seating.brought[gate])
 
@@ -125,15 +125,18 @@ class Roles:
         base = self.grid.numbers(lane)[0]
         literals = sorted(gate.literals, key=lambda x: (*self._step(x, base), x))
         fit = self._placed(number, gate.kind, literals, base, lane.copy is None)
-        copy, head = divmod(fit.lane, self.grid.heads)
-        return Spot(fit.role, Lane(head, None if lane.copy is None else copy))
+        placed = self.grid.lane(fit.lane)
+        return Spot(fit.role, Lane(placed.head) if lane.copy is None else placed)
 
     def _lane(self, lanes: Sequence[Lane]) -> Lane:
         """The lane that most operands are in; in all copies of a head if they are."""
         placed = [lane for lane in lanes if lane.copy is not None]
         placed = placed or [lane for lane in lanes if lane.head is not None]
-        order = lambda lane: (-placed.count(lane), lane.copy or 0, lane.head or 0)
-        return min(placed, key=order, default=Lane())
+        return min(
+            placed,
+            key=lambda lane: (-placed.count(lane), lane.copy or 0, lane.head or 0),
+            default=Lane(),
+        )
 
     def _is_wide(self, literals: Sequence[int]) -> bool:
         """Whether an AND is better gathered: it has many operands, or many lanes of one role."""
@@ -160,9 +163,9 @@ class Roles:
 
     def _free(self, role: int, lane: int, copies: int) -> bool:
         """Whether a role has room for a gate, in each of its copies."""
-        last = self.grid.heads if copies > 1 else self.grid.heads * self.grid.copies
+        last = self.grid.width if copies > 1 else self.grid.width * self.grid.copies
         members = self.roles[role].members
-        lanes = range(lane, lane + copies * self.grid.heads, self.grid.heads)
+        lanes = range(lane, lane + copies * self.grid.width, self.grid.width)
         return 0 <= lane < last and not any(number in members for number in lanes)
 
     def _new(self, kind: str, number: int, literals: Sequence[int]) -> int:
@@ -176,7 +179,7 @@ class Roles:
 
     def _join(self, fit: Fit, number: int, literals: Sequence[int], copies: int) -> None:
         role = self.roles[fit.role]
-        for lane in range(fit.lane, fit.lane + copies * self.grid.heads, self.grid.heads):
+        for lane in range(fit.lane, fit.lane + copies * self.grid.width, self.grid.width):
             role.members[lane] = number
             for index, literal in zip(fit.columns, literals, strict=True):
                 while index >= len(role.columns):

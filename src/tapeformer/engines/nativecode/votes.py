@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from tapeformer.engines.nativecode.logic import Logic
 
@@ -47,9 +48,14 @@ def voted(
     `free` has the factor of each bit that is to be given one, `known` the numbers of other inputs.
     """
     numbers: dict[int, int] = {}
+    readers = [
+        (index, {free[literal >> 1] for literal in gate.literals if literal >> 1 in free})
+        for index, gate in enumerate(logic.gates)
+    ]
+    readers = [reader for reader in readers if reader[1]]
     for _ in range(ROUNDS):
         given = {gate: numbers[factor] for gate, factor in free.items() if factor in numbers}
-        votes = _votes(logic, free, known | given, numbers)
+        votes = _votes(readers, _related(logic, known | given), numbers)
         found = {factor: winner(count) for factor, count in votes.items()}
         more = {factor: number for factor, number in found.items() if number is not None}
         if not more:
@@ -59,19 +65,24 @@ def voted(
 
 
 def _votes(
-    logic: Logic, free: Mapping[int, int], known: Mapping[int, int], given: Mapping[int, int]
+    readers: Iterable[tuple[int, set[int]]], related: Sequence[int], given: Mapping[int, int]
 ) -> dict[int, Counter[int]]:
     """The numbers that factors are used with that were not given one."""
-    related = _related(logic, known)
     votes: dict[int, Counter[int]] = {}
-    for gate, found in zip(logic.gates, related, strict=True):
+    for gate, factors in readers:
+        found = related[gate]
         if 0 < found.bit_count() <= NEAR:
             worth = WEIGHT // found.bit_count()
-            inputs = {free.get(literal >> 1, -1) for literal in gate.literals}
-            for factor in inputs - given.keys() - {-1}:
+            for factor in factors - given.keys():
                 count = votes.setdefault(factor, Counter())
-                count.update({n: worth for n in range(found.bit_length()) if found >> n & 1})
+                for number in _members(found):
+                    count[number] += worth
     return votes
+
+
+@cache
+def _members(bits: int) -> tuple[int, ...]:
+    return tuple(number for number in range(bits.bit_length()) if bits >> number & 1)
 
 
 def _related(logic: Logic, known: Mapping[int, int]) -> list[int]:

@@ -74,8 +74,8 @@ class Words:
         if mask & ONES == ONES:
             return word
         if self.operations[word][0] == "keep":
-            _, word, kept = self.operations[word]
-            mask &= kept
+            numbers = self.operations[word][1:]
+            word, mask = numbers[0], mask & numbers[1]
         return self.make("keep", word, mask & ONES)
 
     def shift(self, word: int, places: int) -> int:
