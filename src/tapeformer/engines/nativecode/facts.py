@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 
 MOST_CHOICES = 6
 """Disjunctions that a bit remembers."""
@@ -18,7 +18,7 @@ Term = tuple[int, int]
 """A bit (or number) and its coefficient."""
 
 
-MOST_QUESTIONS = 2_000_000
+MOST_QUESTIONS = 500_000
 """Pairs looked at before a model counts as too intricate."""
 
 
@@ -56,13 +56,30 @@ def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
     return Clique(tuple(terms), complete, min(values), max(values))
 
 
+class Pairs:
+    """A symmetric relation: the bits that each bit is related to, as a number's bits."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+
+    def add(self, left: int, right: int) -> None:
+        """Relates two bits."""
+        self.rows[left] = self.rows.get(left, 0) | 1 << right
+        self.rows[right] = self.rows.get(right, 0) | 1 << left
+
+    def remove(self, left: int, right: int) -> None:
+        """Takes it back, if it was so."""
+        self.rows[left] = self.rows.get(left, 0) & ~(1 << right)
+        self.rows[right] = self.rows.get(right, 0) & ~(1 << left)
+
+
 class Facts:
     """Knowledge of all bits, in the order in which they were made."""
 
     def __init__(self) -> None:
         self.known: dict[int, Known] = {}
         self.groups: dict[int, tuple[int, ...]] = {}
-        self._exclusive: dict[Term, bool] = {}
+        self._yes, self._no = Pairs(), Pairs()
         self._recent: list[Term] = []
         self._asked = 0
 
@@ -83,14 +100,16 @@ class Facts:
 
     def exclusive(self, left: int, right: int) -> bool:
         """Whether two bits are proven never to be 1 together."""
-        pair = (left, right) if left < right else (right, left)
+        if self._yes.rows.get(left, 0) >> right & 1:
+            return True
+        if self._no.rows.get(left, 0) >> right & 1:
+            return False
         self._asked += 1
         if self._asked > MOST_QUESTIONS:
             raise NotLogicError("the weights are too intricate to be turned into gates")
-        found = self._exclusive.get(pair)
-        if found is None:
-            found = self._exclusive[pair] = self._proven(*pair)
-            self._recent.append(pair)
+        found = self._proven(left, right)
+        (self._yes if found else self._no).add(left, right)
+        self._recent.append((left, right))
         return found
 
     def assume(self, sets: Iterable[Sequence[int]]) -> list[list[Term]]:
@@ -99,15 +118,19 @@ class Facts:
             [(a, b) for a, b in combinations(sorted(bits), 2) if not self.exclusive(a, b)]
             for bits in sets
         ]
-        self._exclusive |= {pair: True for pairs in found for pair in pairs}
+        for left, right in chain.from_iterable(found):
+            self._no.remove(left, right)
+            self._yes.add(left, right)
         self._recent = []
         return found
 
     def withdraw(self, assumed: Iterable[Sequence[Term]]) -> None:
         """Takes assumptions back, and all that was proven since."""
-        for pair in self._recent:
-            del self._exclusive[pair]
-        self._exclusive |= {pair: False for pairs in assumed for pair in pairs}
+        for left, right in [*self._recent, *chain.from_iterable(assumed)]:
+            self._yes.remove(left, right)
+            self._no.remove(left, right)
+        for left, right in chain.from_iterable(assumed):
+            self._no.add(left, right)
 
     def _proven(self, left: int, right: int) -> bool:
         a, b = self.known[left], self.known[right]
@@ -140,13 +163,15 @@ class Facts:
             order = dict.fromkeys([*(bit for bit in first if bit in coefficients), *coefficients])
             terms = [(bit, coefficients[bit]) for bit in order]
         sets: list[list[Term]] = []
+        masks: list[int] = []
         for term in terms:
             if term[0] not in whole:
-                home = next((s for s in sets if self._fits(term, s)), None)
-                if home is None:
-                    sets.append([term])
-                else:
-                    home.append(term)
+                home = self._home(term, sets, masks)
+                if home == len(sets):
+                    sets.append([])
+                    masks.append(0)
+                sets[home].append(term)
+                masks[home] |= 1 << term[0]
         alone = [clique_of(s) for s in sets]
         return [clique_of(terms, complete=True) for terms in set(whole.values())] + alone
 
@@ -161,10 +186,25 @@ class Facts:
             for bit in group
         }
 
-    def _fits(self, term: Term, others: list[Term]) -> bool:
+    def _home(self, term: Term, sets: list[list[Term]], masks: list[int]) -> int:
+        """The first set of terms of one sign with which a term goes; their number for a new one."""
         bit, coefficient = term
-        same_sign = (others[0][1] > 0) == (coefficient > 0)
-        return same_sign and all(self.exclusive(bit, other) for other, _ in others)
+        for index, others in enumerate(sets):
+            if (others[0][1] > 0) == (coefficient > 0) and self._excludes(bit, masks[index]):
+                return index
+        return len(sets)
+
+    def _excludes(self, bit: int, others: int) -> bool:
+        """Whether a bit is never 1 together with any of a set."""
+        left = others & ~(self.known[bit].false | self._yes.rows.get(bit, 0))
+        if left & self._no.rows.get(bit, 0):
+            return False
+        while left:
+            lowest = left & -left
+            if not self.exclusive(bit, lowest.bit_length() - 1):
+                return False
+            left ^= lowest
+        return True
 
     def learn(self, bit: int, cliques: Iterable[Clique]) -> None:
         """A new bit that is 1 just where every clique has its largest value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tapeformer.engines.nativecode.facts import Clique, Facts, NotLogicError, clique_of
 from tapeformer.engines.nativecode.forms import ZERO, Bundle, Form
@@ -70,12 +70,13 @@ class Neurons:
 
     def without_differences(self, form: Form) -> Form:
         """The same value with one node for each difference of a bit and bits that imply it."""
-        terms = dict(form.terms)
-        if len({coefficient > 0 for coefficient in terms.values()}) < 2:
+        implying = self._implying(form)
+        if not implying:
             return form
-        for bit in sorted(terms):
+        terms = dict(form.terms)
+        for bit, others in sorted(implying.items()):
             if bit in terms:
-                taken = self._implying(bit, terms)
+                taken = self._exclusive([other for other in others if other in terms])
                 if taken:
                     coefficient = terms.pop(bit)
                     for other in taken:
@@ -84,15 +85,29 @@ class Neurons:
                     terms[rest] = terms.get(rest, 0) + coefficient
         return Form(form.constant, tuple(sorted((n, c) for n, c in terms.items() if c)))
 
-    def _implying(self, bit: int, terms: Mapping[int, int]) -> list[int]:
-        """Bits that exclude each other, imply the given one, and are subtracted from it."""
+    def _implying(self, form: Form) -> dict[int, list[int]]:
+        """For each bit of a form those that imply it and are subtracted from it."""
+        if len({coefficient > 0 for _, coefficient in form.terms}) < 2:
+            return {}
+        coefficients = dict(form.terms)
+        every = sum(1 << bit for bit in coefficients)
+        found: dict[int, list[int]] = {}
+        for other, coefficient in form.terms:
+            implied = self.facts.known[other].true & every & ~(1 << other)
+            while implied:
+                bit = implied.bit_length() - 1
+                implied ^= 1 << bit
+                if coefficients[bit] == -coefficient:
+                    found.setdefault(bit, []).append(other)
+        return found
+
+    def _exclusive(self, bits: Sequence[int]) -> list[int]:
+        """As many of the bits, in order, as exclude each other."""
         found: list[int] = []
-        for other, coefficient in terms.items():
-            if coefficient != -terms[bit] or not self.facts.known[other].true >> bit & 1:
-                continue
-            if all(self.facts.exclusive(other, one) for one in found):
-                found.append(other)
-        return sorted(found)
+        for bit in bits:
+            if all(self.facts.exclusive(bit, one) for one in found):
+                found.append(bit)
+        return found
 
     def _difference(self, bit: int, taken: tuple[int, ...]) -> int:
         """The node that is 1 where a bit is 1 and none of those that imply it."""
