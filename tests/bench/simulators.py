@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tapeformer import TuringMachine, load, loads, simulate
-from tapeformer.bench.speed import peer_machine
+from tapeformer.bench.peers import peer_machine
 from tests.simulator.test_published import BEAVERS, DATA
 from tests.simulator.test_simulator import as_dtm
 

@@ -1,80 +1,144 @@
-"""What a token costs: seconds against the window, and memory against the number of tokens."""
+"""What a token costs: time and memory against the number of tokens, and time against the window."""
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
+from time import perf_counter
 
+from tapeformer.bench.beaver import beaver_model
 from tapeformer.bench.report import Row, peak_megabytes
 from tapeformer.bench.workloads import WORKLOADS
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.stream import Stream
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.generation import Generation
 
-WINDOWS = (2**8, 2**10, 2**12, 2**14, 2**16)
-REPEATS, TIMED = 5, 600
-TOKEN_COUNTS = (10**4, 10**5, 10**6)
+WINDOWS = tuple(2**n for n in range(8, 17, 2))
+TIMED = {"native": 200_000}
+FEW_TIMED = 600
+"""Tokens in a slice of a window's cost: many where they are fast, so that a slice can be timed."""
+
+TOKEN_COUNTS = (10**4, 10**5, 10**6, 10**7, 10**8)
+REPEATS, SLICES = 5, 20
+LONG = 10**7
+"""From so many tokens on, one process is enough."""
+
+Tell = Callable[[str], None]
 
 
-def engine_for(window: int, engine: str) -> Stream:
+def excursions(window: int, engine: str) -> Stream:
     """An engine at work on the excursions, with one level and a window of about the size asked."""
     machine = WORKLOADS["excursions"].machine
     bundle = compile_machine(machine, CompileOptions("paper", levels=1, base=window // 2))
     return Generation(bundle, ("a",) * 8, engine).engine
 
 
-def window_costs(
-    engine: str, tell: Callable[[str], None], windows: Sequence[int] = WINDOWS
+MODELS: dict[str, Callable[[str], Stream]] = {
+    "excursions": lambda engine: excursions(WINDOWS[0], engine),
+    "busy_beaver_5": lambda engine: Generation(beaver_model(), (), engine).engine,
+}
+"""Models for the cost against the number of tokens, by name, for a process of its own."""
+
+
+def window_costs(engine: str, tell: Tell, windows: Sequence[int] = WINDOWS) -> list[Row]:
+    """Time per token once the window is full; all windows take turns in being timed."""
+    streams = {window: _filled(window, engine, tell) for window in windows}
+    times: dict[int, list[float]] = {window: [] for window in windows}
+    tokens = TIMED.get(engine, FEW_TIMED)
+    for _ in range(REPEATS):
+        for window, stream in streams.items():
+            times[window].append(nanoseconds(stream, tokens))
+    reference = 2**8 if 2**8 in times else windows[0]
+    middle = statistics.median(times[reference])
+    return [
+        {
+            "engine": engine,
+            "window": streams[window].window,
+            **_spread(found),
+            f"over that at {reference}": statistics.median(found) / middle,
+        }
+        for window, found in times.items()
+    ]
+
+
+def _filled(window: int, engine: str, tell: Tell) -> Stream:
+    tell(f"window {window}, {engine}")
+    stream = excursions(window, engine)
+    stream.run(stream.window)
+    return stream
+
+
+def nanoseconds(stream: Stream, tokens: int) -> float:
+    """The time per token of one slice."""
+    started = perf_counter()
+    stream.run(tokens)
+    return (perf_counter() - started) / tokens * 1e9
+
+
+def _spread(times: Sequence[float]) -> dict[str, float]:
+    return {"ns per token": statistics.median(times), "least": min(times), "most": max(times)}
+
+
+def token_costs(
+    model: str, engine: str, tell: Tell, counts: Sequence[int], repeats: int = 3
 ) -> list[Row]:
-    """Seconds per token once the window is full: the median of repeats, and the spread."""
-    rows: list[Row] = []
-    for window in windows:
-        tell(f"window {window}, {engine}")
-        stream = engine_for(window, engine)
-        stream.advance(stream.window)
-        times = [_seconds(stream) / TIMED * 1e6 for _ in range(REPEATS)]
-        rows.append(
-            {
-                "engine": engine,
-                "window": stream.window,
-                "microseconds per token": statistics.median(times),
-                "least": min(times),
-                "most": max(times),
-            }
-        )
-    return rows
+    """Time per token and peak memory for so many tokens, each time in a process of its own.
+
+    Machine code is made first, so that no process has to. The counts take turns.
+    """
+    MODELS[model](engine)
+    found: dict[int, list[dict[str, list[float]]]] = {tokens: [] for tokens in counts}
+    for repeat in range(repeats):
+        for tokens in counts:
+            if tokens < LONG or repeat == 0:
+                tell(f"{tokens:,} tokens of {model}, {engine}, {repeat + 1} of {repeats}")
+                found[tokens].append(_in_a_process(model, engine, tokens))
+    rows = [_token_row(engine, tokens, parts) for tokens, parts in found.items()]
+    return _beside(rows, 10**5 if 10**5 in counts else counts[0])
 
 
-def _seconds(stream: Stream) -> float:
-    started = time.perf_counter()
-    stream.advance(TIMED)
-    return time.perf_counter() - started
+def _in_a_process(model: str, engine: str, tokens: int) -> dict[str, list[float]]:
+    command = [sys.executable, "-m", "tapeformer.bench.engine_cost", model, engine, str(tokens)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise TapeformerError(Fault(f"{tokens:,} tokens of {model} were not made: {last}"))
+    answer: dict[str, list[float]] = json.loads(done.stdout)
+    return answer
 
 
-def memory_costs(
-    engine: str, tell: Callable[[str], None], counts: Sequence[int] = TOKEN_COUNTS
-) -> list[Row]:
-    """Peak memory after so many tokens, each in a process of its own."""
-    rows: list[Row] = []
-    for tokens in counts:
-        tell(f"memory after {tokens:,} tokens, {engine}")
-        command = [sys.executable, "-m", "tapeformer.bench.engine_cost", engine, str(tokens)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        rows.append({"engine": engine, "tokens": tokens, "peak MB": float(done.stdout)})
-    return rows
+def _token_row(
+    engine: str, tokens: int, parts: Sequence[dict[str, list[float]]]
+) -> dict[str, float | str]:
+    times = [time for part in parts for time in part["ns"]]
+    memory = statistics.median(part["MB"][0] for part in parts)
+    return {"engine": engine, "tokens": tokens, **_spread(times), "peak MB": memory}
+
+
+def _beside(rows: Sequence[Row], reference: int) -> list[Row]:
+    """The rows with the ratios to the one of a number of tokens."""
+    base = next(row for row in rows if row["tokens"] == reference)
+    return [
+        {
+            **row,
+            f"time over that at {reference:,}": row["ns per token"] / base["ns per token"],
+            f"memory over that at {reference:,}": row["peak MB"] / base["peak MB"],
+        }
+        for row in rows
+    ]
 
 
 def main() -> None:
-    """Generates tokens and prints the most memory that it took: `engine_cost ENGINE TOKENS`."""
-    engine, tokens = sys.argv[1], int(sys.argv[2])
-    stream = engine_for(WINDOWS[0], engine)
-    for _ in range(tokens // 1000):
-        stream.advance(1000)
-    print(peak_megabytes())
+    """Times equal slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
+    model, engine, tokens = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    stream = MODELS[model](engine)
+    times = [nanoseconds(stream, tokens // SLICES) for _ in range(SLICES)]
+    print(json.dumps({"ns": times, "MB": [peak_megabytes()]}))
 
 
 if __name__ == "__main__":

@@ -38,13 +38,64 @@ def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
     return _save(figure, folder, key.replace(" ", "_").replace("'", ""))
 
 
-def _figure(x: str, y: str, title: str) -> tuple[Any, Any]:
+def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
+    """Steps and tokens per second as bars on log axes, with the least and the most as whiskers."""
+    figure, panels = _panels(2, (15, 1.5 + 0.3 * len(rows)))
+    names = [f"{row['machine'].split(',')[0]}: {row['what']}" for row in rows]
+    colours = [f"C{list(dict.fromkeys(r['what'] for r in rows)).index(r['what'])}" for r in rows]
+    for axes, unit in zip(panels, ("steps", "tokens"), strict=True):
+        values = [row[f"{unit} per second"] or 0 for row in rows]
+        below = [
+            value - (row[f"least {unit}"] or 0) for row, value in zip(rows, values, strict=True)
+        ]
+        above = [
+            (row[f"most {unit}"] or 0) - value for row, value in zip(rows, values, strict=True)
+        ]
+        axes.barh(range(len(rows)), values, xerr=[below, above], color=colours, ecolor="0.3")
+        axes.set(xscale="log", xlabel=f"{unit} per second", yticks=range(len(rows)))
+        axes.set_yticklabels(names if unit == "steps" else [""] * len(rows))
+        axes.invert_yaxis()
+        axes.grid(visible=True, axis="x", which="major", alpha=0.4)
+    return _save(figure, folder, "speed")
+
+
+def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str]) -> list[str]:
+    """What a token costs against `x`, a panel for each cost, from zero on."""
+    figure, panels = _panels(len(ys), (6 * len(ys), 4.5))
+    for axes, y in zip(panels, ys, strict=True):
+        axes.plot([row[x] for row in rows], [row[y] for row in rows], "o-")
+        if "least" in rows[0] and y == ys[0]:
+            low, high = [row["least"] for row in rows], [row["most"] for row in rows]
+            axes.fill_between([row[x] for row in rows], low, high, alpha=0.2)
+        axes.set(xscale="log", xlabel=x, ylabel=y)
+        axes.set_ylim(bottom=0)
+        axes.grid(visible=True, alpha=0.25)
+    return _save(figure, folder, name)
+
+
+def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
+    """Tokens per second over a run, piece by piece."""
+    figure, (axes,) = _panels(1, (8, 4.5))
+    millions = [row["tokens"] / 1e6 for row in rows]
+    axes.plot(millions, [row["tokens per second"] / 1e6 for row in rows], "o-")
+    axes.set(xlabel="tokens so far (million)", ylabel="million tokens per second")
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=True, alpha=0.25)
+    return _save(figure, folder, "bb5_pace")
+
+
+def _panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
+    """A figure with panels side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 5), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots()
+    return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def _figure(x: str, y: str, title: str) -> tuple[Any, Any]:
+    figure, (axes,) = _panels(1, (7, 5))
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y, title=title)
     axes.grid(visible=True, which="both", alpha=0.25)
     return figure, axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime
 import os
@@ -9,6 +10,7 @@ import platform
 import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from tapeformer import __version__
 from tapeformer.faults import Fault, Place, TapeformerError
 
 Row = Mapping[str, Any]
+PACKAGES = ("numpy", "torch", "llvmlite", "automata-lib")
 
 
 @dataclass(frozen=True)
@@ -30,25 +33,36 @@ class Section:
 
 def hardware() -> str:
     """What the numbers depend on, without naming the machine."""
-    model = platform.machine()
+    model = _first_of("/proc/cpuinfo", "model name") or platform.machine()
+    kilobytes = (_first_of("/proc/meminfo", "MemTotal") or "").split()
+    memory = [f"{int(kilobytes[0]) / 2**20:.0f} GB memory"] if kilobytes else []
+    software = [f"Python {platform.python_version()}", *_versions()]
+    return ", ".join([model, f"{os.cpu_count()} cores", *memory, *software])
+
+
+def _first_of(path: str, name: str) -> str | None:
+    """The value of the first line `name: value` of a file, if there is one."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next(
-            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-        )
-    except (OSError, StopIteration, IndexError):
-        pass
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), None)
+
+
+def _versions() -> list[str]:
+    """The packages that speed depends on, those that are installed."""
+    found = []
+    for package in PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return found
 
 
 def peak_megabytes() -> float:
     """The most memory that this process has had, not counting what it was started from."""
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-        kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return kilobytes / 1024
+    found = _first_of("/proc/self/status", "VmHWM")
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (int(found.split()[0]) if found else kilobytes) / 1024
 
 
 def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:
@@ -89,6 +103,8 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def _shown(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)

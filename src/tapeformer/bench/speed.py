@@ -3,158 +3,176 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
-from typing import Any
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
 
-from tapeformer.bench.report import Row, peak_megabytes
+from tapeformer.bench.contests import Contest
+from tapeformer.bench.entrants import (
+    Entrant,
+    Made,
+    make_stream,
+    of_batch,
+    of_engine,
+    of_peer,
+    of_simulator,
+    prompt_rows,
+)
+from tapeformer.bench.peers import MISSING, has_peers, peer_name
+from tapeformer.bench.report import Row
 from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
-from tapeformer.engines.registry import make_engine
-from tapeformer.engines.stream import Stream
-from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Generation, Reader
-from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.fast import simulate
-from tapeformer.weights.bundle import Bundle
+from tapeformer.generation import Reader
 
-REPEATS = 5
-BEAVER, ADDER = "busy_beaver_5", "binary_addition"
-TOKENS = {"dense": 300, "sparse": 2_000, "native": 1_000_000}
+ENGINES = ("dense", "sparse", "native")
+Tell = Callable[[str], None]
 
 
-def median_rate(work: Callable[[], int]) -> dict[str, float]:
-    """The median of what is made per second over repeats, with the least and the most."""
-    rates = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        made = work()
-        rates.append(made / (time.perf_counter() - started))
-    return {"per second": statistics.median(rates), "least": min(rates), "most": max(rates)}
+@dataclass(frozen=True)
+class Patience:
+    """How often each entrant is timed: fewer times once it has taken long, but never too few.
+
+    A repeat begins short runs again until it has lasted for `least` seconds.
+    """
+
+    repeats: int = 5
+    fewest: int = 3
+    most_seconds: float = 20.0
+    least: float = 0.2
 
 
-def speed(tell: Callable[[str], None]) -> list[Row]:
-    """Every engine on BB(5)'s 12-level model and on a three-tape adder, beside the peers."""
-    rows: list[Row] = []
-    for name, levels, word in ((BEAVER, 12, ""), (ADDER, 8, _sum(120))):
-        machine = gallery_machine(name)
-        bundle = compile_machine(machine, CompileOptions(levels=levels))
-        for engine in TOKENS:
-            tell(f"{engine} on {name}")
-            rows.append(_engine_row(engine, name, bundle, tuple(word)))
-        tell(f"direct simulation of {name}")
-        rows += _simulator_rows(machine, tuple(word))
-    return rows
+def speed(contests: Sequence[Contest], patience: Patience, tell: Tell) -> list[Row]:
+    """Every contest, as rows of rates."""
+    if not has_peers():
+        tell(MISSING)
+    with tempfile.TemporaryDirectory() as folder:
+        return [
+            row
+            for contest in contests
+            for row in contest_rows(contest, patience, Path(folder), tell)
+        ]
 
 
-def _sum(digits: int) -> str:
-    return "10" * (digits // 2) + "#" + "01" * (digits // 2)
-
-
-def _engine_row(engine: str, name: str, bundle: Bundle, word: tuple[str, ...]) -> Row:
-    stream = started(engine, bundle, word)
-    tokens = TOKENS[engine]
-    rate = median_rate(lambda: stream.run(tokens)[0])
-    return {"what": f"tapeformer {engine}", "machine": name, "unit": "tokens", **rate}
-
-
-def started(engine: str, bundle: Bundle, word: tuple[str, ...]) -> Stream:
-    """An engine that has read its prompt."""
-    stream = make_engine(engine, bundle.weights, bundle.offsets)
-    stream.prompt(Reader(bundle).prompt(word))
-    return stream
-
-
-def _simulator_rows(machine: TuringMachine, word: tuple[str, ...]) -> list[Row]:
-    ours = median_rate(lambda: _simulated(machine, word, 1_000_000))
-    peer = "DTM" if machine.tapes == 1 else "MNTM"
-    theirs = median_rate(lambda: _peer_steps(machine, word, 20_000 if peer == "DTM" else 500))
-    common = {"machine": machine.name, "unit": "direct steps"}
+def contest_rows(contest: Contest, patience: Patience, folder: Path, tell: Tell) -> list[Row]:
+    """All entrants on one machine, with the ratio of their steps per second to automata-lib's."""
+    tell(f"{contest.title}: making machine code")
+    entrants = entrants_of(contest, folder)
+    timed = round_robin(entrants, patience, lambda text: tell(f"{contest.machine_name}: {text}"))
+    names = [entrant.name for entrant in entrants]
+    rates = {name: _rates(repeats) for name, repeats in zip(names, timed, strict=True)}
+    peer = rates.get(peer_name(contest.machine), {}).get("steps per second")
     return [
-        {"what": "tapeformer simulate", **common, **ours},
-        {"what": f"automata-lib {peer}", **common, **theirs},
+        {
+            "machine": contest.title,
+            "what": name,
+            **rate,
+            "times automata-lib": _ratio(rate["steps per second"], peer),
+        }
+        for name, rate in rates.items()
     ]
 
 
-def _simulated(machine: TuringMachine, word: tuple[str, ...], steps: int) -> int:
-    made = 0
-    while made < steps:
-        made += simulate(machine, word, max_steps=steps).steps
+def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
+    """All that can run a contest; automata-lib where it is installed."""
+    machine, bundle, word, steps = contest.machine, contest.bundle, contest.word, contest.steps
+    entrants = [of_peer(machine, word, steps)] if has_peers() else []
+    entrants.append(of_simulator(machine, word, steps))
+    for engine in ENGINES:
+        tokens = contest.tokens.get(engine, 1 << 62)
+        entrants.append(of_engine(engine, bundle, word, folder, steps, tokens))
+    if contest.batch:
+        entrants.append(of_batch(bundle, contest.batch, folder, steps))
+    make_stream("native", bundle, folder)
+    return entrants
+
+
+def round_robin(entrants: Sequence[Entrant], patience: Patience, tell: Tell) -> list[list[Made]]:
+    """What each made in each repeat; they take turns, so that other work disturbs all alike."""
+    timed: list[list[Made]] = [[] for _ in entrants]
+    for repeat in range(patience.repeats):
+        for entrant, made in zip(entrants, timed, strict=True):
+            spent = sum(one.seconds for one in made)
+            if repeat < patience.fewest or spent < patience.most_seconds:
+                tell(f"{entrant.name}, {repeat + 1} of {patience.repeats}")
+                made.append(_lasting(entrant, patience.least))
+    return timed
+
+
+def _lasting(entrant: Entrant, least: float) -> Made:
+    """Runs again and again until it has lasted long enough to be timed."""
+    made = entrant.once()
+    while made.seconds < least:
+        made += entrant.once()
     return made
 
 
-def _peer_steps(machine: TuringMachine, word: tuple[str, ...], steps: int) -> int:
-    """Steps of automata-lib on the same machine."""
-    text = "".join(word) or machine.blank
-    made = 0
-    for _ in peer_machine(machine).read_input_stepwise(text):
-        made += 1
-        if made > steps:
-            break
-    return made
+def _rates(repeats: Sequence[Made]) -> dict[str, float | int | None]:
+    """Medians with the least and the most; nothing where nothing of the kind was made."""
+    rates: dict[str, float | int | None] = {"repeats": len(repeats)}
+    for unit in ("tokens", "steps"):
+        made = [getattr(one, unit) / one.seconds for one in repeats]
+        some = max(made) > 0
+        rates[f"{unit} per second"] = statistics.median(made) if some else None
+        rates[f"least {unit}"] = min(made) if some else None
+        rates[f"most {unit}"] = max(made) if some else None
+    return rates
 
 
-def peer_machine(machine: TuringMachine) -> Any:
-    """The same machine for automata-lib: a DTM for one tape, an MNTM for several."""
-    from automata.tm.dtm import DTM
-    from automata.tm.mntm import MNTM
-
-    table: dict[str, dict[Any, Any]] = {}
-    for rule in machine.rules:
-        moves = ["LNR"[move + 1] for move in rule.moves]
-        if machine.tapes == 1:
-            table.setdefault(rule.state, {})[rule.read[0]] = (
-                *(rule.next_state, rule.write[0]),
-                moves[0],
-            )
-        else:
-            action = (rule.next_state, tuple(zip(rule.write, moves, strict=True)))
-            table.setdefault(rule.state, {})[rule.read] = [action]
-    common: dict[str, Any] = {
-        "states": set(machine.states),
-        "input_symbols": set(machine.symbols) - {machine.blank},
-        "tape_symbols": set(machine.symbols),
-        "transitions": table,
-        "initial_state": machine.start,
-        "blank_symbol": machine.blank,
-        "final_states": set(machine.stopping),
-    }
-    return DTM(**common) if machine.tapes == 1 else MNTM(n_tapes=machine.tapes, **common)
+def _ratio(rate: float | int | None, peer: float | int | None) -> float | None:
+    return rate / peer if rate and peer else None
 
 
-def scale(counts: tuple[int, ...], tell: Callable[[str], None]) -> list[Row]:
-    """Nanoseconds per token and peak memory of the native engine against the number of tokens."""
-    bundle = compile_machine(gallery_machine(BEAVER), CompileOptions(levels=12))
+def summary(rows: Sequence[Row]) -> list[Row]:
+    """The table to show: a column for each machine, medians with least and most in brackets."""
+    machines = list(dict.fromkeys(row["machine"] for row in rows))
+    cells: dict[str, dict[str, str]] = {}
+    for row in rows:
+        what = "automata-lib" if row["what"].startswith("automata-lib") else row["what"]
+        for unit in ("tokens", "steps"):
+            cells.setdefault(f"{what}, {unit}", {})[row["machine"]] = _cell(row, unit)
+        if what == "tapeformer native" and row["times automata-lib"]:
+            times = f"{row['times automata-lib']:.1f}"
+            cells.setdefault("native over automata-lib, steps", {})[row["machine"]] = times
+    return [
+        {"per second": what, **{machine: found.get(machine, "") for machine in machines}}
+        for what, found in cells.items()
+        if any(found.values())
+    ]
+
+
+def _cell(row: Row, unit: str) -> str:
+    keys = (f"{unit} per second", f"least {unit}", f"most {unit}")
+    if row[keys[0]] is None:
+        return ""
+    median, least, most = (f"{float(f'{row[key]:.3g}'):,.0f}" for key in keys)
+    return f"{median} ({least} to {most})"
+
+
+def first_tokens(contests: Sequence[Contest], tell: Tell) -> list[Row]:
+    """Seconds from a machine to its first token: compiling, then an engine and its prompt."""
     rows: list[Row] = []
-    for tokens in counts:
-        tell(f"{tokens:,} tokens")
-        stream = started("native", bundle, ())
-        begun = time.perf_counter()
-        stream.run(tokens)
-        seconds = time.perf_counter() - begun
-        nanoseconds = seconds / tokens * 1e9
-        rows.append({"tokens": tokens, "ns per token": nanoseconds, "peak MB": peak_megabytes()})
+    for contest in contests:
+        tell(f"{contest.machine_name}: seconds to the first token")
+        started = perf_counter()
+        compile_machine(contest.machine, contest.options)
+        row: dict[str, object] = {
+            "machine": contest.title,
+            "seconds to compile": perf_counter() - started,
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for what, engine in (
+                *(("native, no code kept", "native"), ("native, code kept", "native")),
+                *(("sparse", "sparse"), ("dense", "dense")),
+            ):
+                row[what] = _first_token(engine, contest, Path(folder))
+        rows.append(row)
     return rows
 
 
-def beaver_to_its_end(watch: Callable[[int], bool] | None) -> Row:
-    """BB(5), every token from the weights, its last tape held against the direct simulation."""
-    machine = gallery_machine(BEAVER)
-    begun = time.perf_counter()
-    bundle = compile_machine(machine, CompileOptions(levels=12))
-    run = Generation(bundle, (), "native")
-    ready = time.perf_counter()
-    run.finish(10**9, None, watch)
-    seconds = time.perf_counter() - ready
-    answer, direct = run.answer(seconds), simulate(machine)
-    return {
-        "outcome": answer.outcome.value,
-        "steps": answer.steps,
-        "tokens": answer.cot_tokens,
-        "ones": sum(symbol != machine.blank for symbol in answer.tapes[0].content),
-        "equals the direct simulation": (answer.steps, answer.tapes)
-        == (direct.steps, direct.tapes),
-        "seconds to compile": ready - begun,
-        "seconds": seconds,
-        "tokens per second": answer.cot_tokens / seconds,
-    }
+def _first_token(engine: str, contest: Contest, folder: Path) -> float:
+    started = perf_counter()
+    stream = make_stream(engine, contest.bundle, folder)
+    stream.prompt(prompt_rows(Reader(contest.bundle), contest.word))
+    stream.run(1)
+    return perf_counter() - started

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tapeformer.cli.exits import INTERRUPTED
 from tapeformer.cli.models import EngineName
 
 if TYPE_CHECKING:
@@ -26,6 +27,23 @@ Largest = Annotated[
     int | None, typer.Option("--largest", help="Leave out runs on more cells than this.")
 ]
 Long = Annotated[bool, typer.Option("--long", help="Also run a million tokens for the memory.")]
+Far = Annotated[bool, typer.Option("--long", help="Also run 10^7 and 10^8 tokens.")]
+Compare = Annotated[
+    int,
+    typer.Option(
+        "--compare", min=0, help="Also compare so many first tokens with the sparse engine's."
+    ),
+]
+
+SUMMARY = "Medians of repeated runs on one core, least and most in brackets."
+RATES = """Each run begins afresh from its input and ends with the machine, after 10^6 steps, or, for the
+dense and sparse engines, after 100 and 1,000 tokens; short runs are begun again and again. All
+take turns. Making an engine is not counted (see First token), reading the prompt is."""
+FIRST = """Seconds from a machine to its first token, once Python and PyTorch are loaded: compiling,
+and then each engine with its prompt; native with and without machine code from the cache."""
+TOKENS = """BB(5), 12 levels, native engine. Each row is a process of its own; the time is the median of
+20 equal slices of the run. BB(5) halts after 47,176,870 steps; the tokens after that cost the same."""
+WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 
 
 @bench.command()
@@ -36,7 +54,7 @@ def theorem(
     long: Long = False,
 ) -> None:
     """Measure the theorems: tokens per step against s and k', space, window, bits."""
-    from tapeformer.bench.engine_cost import TOKEN_COUNTS, memory_costs, window_costs
+    from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
     from tapeformer.bench.plots import ratios, tokens_per_step
     from tapeformer.bench.report import Section, markdown, write_report
     from tapeformer.bench.theorem import theorem as measured
@@ -44,12 +62,11 @@ def theorem(
 
     sections, rows = measured(engine, largest, _tell)
     name = engine_name(engine)
-    text = "Seconds per token do not grow with the window, once it is full."
+    text = "The time per token does not grow with the window, once it is full."
     sections.append(Section("Window", text, window_costs(name, _say)))
     text = "Memory does not grow with the number of tokens."
-    sections.append(
-        Section("Memory", text, memory_costs(name, _say, TOKEN_COUNTS[: 3 if long else 2]))
-    )
+    counts = TOKEN_COUNTS[: 3 if long else 2]
+    sections.append(Section("Memory", text, token_costs("excursions", name, _say, counts, 1)))
     plots = tokens_per_step(output, rows, "fill_and_drain")
     plots += ratios(output, rows, "window over s") + ratios(output, rows, "queue cells over k s")
     sections[0] = replace(sections[0], plots=plots)
@@ -69,45 +86,65 @@ def _say(text: str) -> None:
 @bench.command()
 def speed(output: Folder = Path("bench/speed")) -> None:
     """Measure every engine, the direct simulator and automata-lib (a test dependency) in one run."""
+    from tapeformer.bench.contests import CONTESTS
+    from tapeformer.bench.plots import speeds
     from tapeformer.bench.report import Section
+    from tapeformer.bench.speed import Patience, first_tokens, summary
     from tapeformer.bench.speed import speed as measured
 
-    text = "Medians of repeated runs, least and most beside them; one core."
-    _write(output, "speed", [Section("Rates", text, measured(_say))])
+    rows = measured(CONTESTS, Patience(), _say)
+    first = first_tokens(CONTESTS, _say)
+    with_plots = Section("Summary", SUMMARY, summary(rows), speeds(output, rows))
+    sections = [with_plots, Section("Rates", RATES, rows), Section("First token", FIRST, first)]
+    _write(output, "speed", sections, shown=1)
 
 
 @bench.command()
-def scale(output: Folder = Path("bench/scale"), long: Long = False) -> None:
+def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
     """Measure the native engine against the number of tokens (with --long to 10^8) and the window."""
-    from tapeformer.bench.engine_cost import window_costs
+    from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
+    from tapeformer.bench.plots import costs
     from tapeformer.bench.report import Section
-    from tapeformer.bench.speed import scale as measured
 
-    counts = (10**4, 10**5, 10**6, 10**7, 10**8)[: 5 if long else 3]
-    windows = tuple(2**n for n in range(6, 21, 2))
-    sections = [
-        Section("Tokens", "BB(5), 12 levels, native engine.", measured(counts, _say)),
-        Section("Window", "One level, native engine.", window_costs("native", _say, windows)),
-    ]
+    counts = TOKEN_COUNTS[: 5 if long else 3]
+    tokens = token_costs("busy_beaver_5", "native", _say, counts)
+    windows = window_costs("native", _say, [2**n for n in range(6, 21, 2)])
+    plots = costs(output, "scale_tokens", tokens, "tokens", ("ns per token", "peak MB"))
+    plot = costs(output, "scale_window", windows, "window", ("ns per token",))
+    sections = [Section("Tokens", TOKENS, tokens, plots), Section("Window", WINDOW, windows, plot)]
     _write(output, "scale", sections)
 
 
 @bench.command()
-def bb5(output: Folder = Path("bench/bb5")) -> None:
+def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
     """Run BB(5) to its end through the Transformer, and compare with the direct simulation."""
+    from tapeformer.bench.beaver import TOKENS, Pace, beaver_model, beaver_to_its_end, compared
+    from tapeformer.bench.plots import pace as pace_plot
     from tapeformer.bench.report import Section
-    from tapeformer.bench.speed import beaver_to_its_end
     from tapeformer.cli.progress import Watch
 
-    with Watch("tokens", 47_176_873) as watch:
-        row = beaver_to_its_end(watch)
-    _write(output, "bb5", [Section("BB(5)", "Every token from the weights, one core.", [row])])
+    with Watch("tokens", TOKENS) as watch:
+        pace = Pace(watch)
+        row = beaver_to_its_end(pace)
+    pieces = pace.rows()
+    sections = [
+        Section("Run", "Every token from the weights, one core.", [row]),
+        Section("Pace", "Over the run, piece by piece.", pieces, pace_plot(output, pieces)),
+    ]
+    if compare and not watch.interrupted:
+        with Watch("tokens compared", compare) as watch:
+            same = compared(beaver_model(), compare, watch)
+        sections.append(Section("Compared", "Token by token, from the first on.", [same]))
+    _write(output, "bb5", sections)
+    if watch.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
-def _write(output: Path, name: str, sections: list[Section]) -> None:
+def _write(output: Path, name: str, sections: list[Section], shown: int | None = None) -> None:
+    """Writes a page, and prints its first sections."""
     from tapeformer.bench.report import markdown, write_report
 
     page = write_report(output, name, f"tapeformer bench {name}", sections)
-    for section in sections:
-        print(markdown(section.rows))
-    print(f"\nwritten to {page}")
+    for section in sections[:shown]:
+        print(f"{markdown(section.rows)}\n")
+    print(f"written to {page}")

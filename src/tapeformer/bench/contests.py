@@ -1,0 +1,81 @@
+"""Which machines are timed: a word, a model and a number of steps for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.engines.nativecode.batch import INPUTS
+from tapeformer.gallery import gallery_machine
+from tapeformer.machine.record import TuringMachine
+from tapeformer.weights.bundle import Bundle
+
+BEAVER = "busy_beaver_5"
+MOST = 10**6
+"""Steps after which a run is cut off."""
+
+SLOW: Mapping[str, int] = {"dense": 100, "sparse": 1_000}
+"""Tokens after which a run of a slow engine is cut off."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One machine on one word; `batch` has the words that are decoded at once, if any are."""
+
+    machine_name: str
+    word: str
+    options: CompileOptions
+    steps: int = MOST
+    tokens: Mapping[str, int] = field(default_factory=lambda: SLOW)
+    batch: tuple[str, ...] = ()
+
+    @cached_property
+    def machine(self) -> TuringMachine:
+        """The machine of the gallery."""
+        return gallery_machine(self.machine_name)
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """Its model."""
+        return compile_machine(self.machine, self.options)
+
+    @property
+    def title(self) -> str:
+        """Machine, tapes and model in a few words."""
+        layout, tapes = self.bundle.layout, self.machine.tapes
+        return (
+            f"{self.machine_name}, {tapes} tape{'s' if tapes > 1 else ''}: "
+            f"{layout.construction}, {layout.levels} levels, base {layout.base}"
+        )
+
+
+def counters(digits: int) -> tuple[str, ...]:
+    """Different numbers to count on from, all with room for a long run."""
+    return tuple(format(number, f"0{digits}b") for number in range(INPUTS))
+
+
+def mirrored(letters: int) -> tuple[str, ...]:
+    """Different palindromes."""
+    halves = (format(number, f"0{letters // 2}b") for number in range(INPUTS))
+    return tuple((half + half[::-1]).replace("0", "a").replace("1", "b") for half in halves)
+
+
+CONTESTS = (
+    Contest(BEAVER, "", CompileOptions(levels=12)),
+    Contest("binary_counter", "0" * 14, CompileOptions(levels=5), batch=counters(14)),
+    Contest(
+        "palindrome",
+        "ab" * 32 + "ba" * 32,
+        CompileOptions("paper", levels=2, space=130),
+        batch=mirrored(128),
+    ),
+    Contest(
+        "binary_multiplication",
+        "1011011101" * 6 + "#" + "1110010111" * 6,
+        CompileOptions(levels=8),
+    ),
+    Contest("fibonacci_word", "|" * 13, CompileOptions(levels=10)),
+)

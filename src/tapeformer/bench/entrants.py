@@ -1,0 +1,136 @@
+"""What is timed side by side: engines, the direct simulator, automata-lib, and batches.
+
+Each makes one run afresh from its input and says what it made in how many seconds. Making an
+engine or a machine is not timed here, nor is writing a word as tokens; reading the prompt is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
+from tapeformer.engines import native
+from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
+from tapeformer.engines.registry import make_engine
+from tapeformer.engines.stream import Stream
+from tapeformer.generation import Reader
+from tapeformer.machine.record import TuringMachine
+from tapeformer.simulator.fast import simulate
+from tapeformer.weights.bundle import Bundle
+
+Word = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made in a time; a direct simulation makes no tokens."""
+
+    tokens: int
+    steps: int
+    seconds: float
+
+    def __add__(self, other: Made) -> Made:
+        return Made(
+            self.tokens + other.tokens, self.steps + other.steps, self.seconds + other.seconds
+        )
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A name, and one run of it."""
+
+    name: str
+    once: Callable[[], Made]
+
+
+def make_stream(engine: str, bundle: Bundle, folder: Path) -> Stream:
+    """An engine whose machine code, if it has any, is kept in a folder."""
+    if engine == "native":
+        return native.Engine(bundle.weights, bundle.offsets, cache=folder)
+    return make_engine(engine, bundle.weights, bundle.offsets)
+
+
+def prompt_rows(reader: Reader, word: Word) -> NDArray[np.int32]:
+    """A word as the tokens of a prompt."""
+    return np.asarray(reader.prompt(tuple(word)), np.int32)
+
+
+def of_engine(
+    engine: str, bundle: Bundle, word: Word, folder: Path, steps: int, tokens: int
+) -> Entrant:
+    """An engine that makes so many steps or tokens, fewer where the machine halts."""
+    reader = Reader(bundle)
+    prompt = prompt_rows(reader, word)
+
+    def once() -> Made:
+        stream = make_stream(engine, bundle, folder)
+        started = perf_counter()
+        stream.prompt(prompt)
+        made, counted = generated(stream, reader, steps, tokens)
+        return Made(made, counted, perf_counter() - started)
+
+    return Entrant(f"tapeformer {engine}", once)
+
+
+def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[int, int]:
+    """Goes on up to a number of steps or tokens, or to the verdict; answers tokens and steps.
+
+    A token makes at most one step, so no piece can pass the number of steps.
+    """
+    made = counted = 0
+    stop, count = (reader.verdict, reader.running), (reader.stepped, reader.step_mark)
+    while room := min(steps - counted, tokens - made):
+        more, hits = stream.run(room, stop, count)
+        made, counted = made + more, counted + hits
+        if reader.outcome(stream.window_tokens()[-1].tolist()) is not None:
+            break
+    return made, counted
+
+
+def of_simulator(machine: TuringMachine, word: Word, steps: int) -> Entrant:
+    """The project's own direct simulator."""
+
+    def once() -> Made:
+        started = perf_counter()
+        made = simulate(machine, tuple(word), max_steps=steps).steps
+        return Made(0, made, perf_counter() - started)
+
+    return Entrant("tapeformer simulate", once)
+
+
+def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
+    """automata-lib on the same machine, word and number of steps."""
+    peer = peer_machine(machine)
+
+    def once() -> Made:
+        started = perf_counter()
+        made = peer_steps(peer, machine, word, steps)
+        return Made(0, made, perf_counter() - started)
+
+    return Entrant(peer_name(machine), once)
+
+
+def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) -> Entrant:
+    """Many inputs at once in this process, each to its verdict or a number of steps."""
+    assert len(words) <= INPUTS
+    reader, batch = Reader(bundle), Batch(bundle.weights, bundle.offsets, folder)
+    prompts = [prompt_rows(reader, word) for word in words]
+
+    def once() -> Made:
+        started = perf_counter()
+        ended = batch.run(
+            prompts,
+            stop=(reader.verdict, reader.running),
+            count=(reader.stepped, reader.step_mark),
+            limits=Limits(steps, 1 << 62),
+        )
+        seconds = perf_counter() - started
+        return Made(sum(end.tokens for end in ended), sum(end.counted for end in ended), seconds)
+
+    return Entrant(f"tapeformer native, {len(words)} at once", once)
