@@ -17,7 +17,7 @@ BEAVER = "busy_beaver_5"
 MOST = 10**6
 """Steps after which a run is cut off."""
 
-SLOW: Mapping[str, int] = {"dense": 100, "sparse": 1_000}
+SLOW: Mapping[str, int] = {"dense": 30, "sparse": 600}
 """Tokens after which a run of a slow engine is cut off."""
 
 
@@ -77,5 +77,5 @@ CONTESTS = (
         "1011011101" * 6 + "#" + "1110010111" * 6,
         CompileOptions(levels=8),
     ),
-    Contest("fibonacci_word", "|" * 13, CompileOptions(levels=10)),
+    Contest("fibonacci_word", "|" * 15, CompileOptions(levels=11)),
 )

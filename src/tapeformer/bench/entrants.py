@@ -29,15 +29,19 @@ Word = Sequence[str]
 
 @dataclass(frozen=True)
 class Made:
-    """What was made in a time; a direct simulation makes no tokens."""
+    """What was made in a time and in how many runs; a direct simulation makes no tokens."""
 
     tokens: int
     steps: int
     seconds: float
+    runs: int = 1
 
     def __add__(self, other: Made) -> Made:
         return Made(
-            self.tokens + other.tokens, self.steps + other.steps, self.seconds + other.seconds
+            tokens=self.tokens + other.tokens,
+            steps=self.steps + other.steps,
+            seconds=self.seconds + other.seconds,
+            runs=self.runs + other.runs,
         )
 
 
@@ -88,7 +92,7 @@ def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[
     while room := min(steps - counted, tokens - made):
         more, hits = stream.run(room, stop, count)
         made, counted = made + more, counted + hits
-        if reader.outcome(stream.window_tokens()[-1].tolist()) is not None:
+        if more < room or reader.outcome(stream.window_tokens()[-1].tolist()) is not None:
             break
     return made, counted
 

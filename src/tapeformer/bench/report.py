@@ -8,7 +8,8 @@ import datetime
 import os
 import platform
 import resource
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -67,20 +68,32 @@ def peak_megabytes() -> float:
 
 def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:
     """Writes `name.md` and one CSV file a section; answers the page's path."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    page = folder / f"{name}.md"
+    with _written(folder):
         for section in sections:
-            _write_csv(
-                folder / f"{name}_{section.title.replace(' ', '_').lower()}.csv", section.rows
-            )
-        page = folder / f"{name}.md"
+            title = section.title.replace(" ", "_").lower()
+            _write_csv(folder / f"{name}_{title}.csv", section.rows)
         page.write_text(_page(name, command, sections), encoding="utf-8")
+    return page
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder of a report, before anything is measured in vain."""
+    with _written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+
+
+@contextlib.contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """One message for whatever keeps a report from being written."""
+    try:
+        yield
     except OSError as error:
         why = f"the report cannot be written: {error.strerror or error}"
-        raise TapeformerError(
-            Fault(why, Place(str(folder)), remedy="choose another folder")
-        ) from None
-    return page
+        place = Place(str(folder))
+        raise TapeformerError(Fault(why, place, remedy="choose another folder")) from None
 
 
 def _page(name: str, command: str, sections: Sequence[Section]) -> str:
@@ -106,7 +119,7 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+        return f"{value:.4g}" if abs(value) < 1e3 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

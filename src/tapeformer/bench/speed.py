@@ -23,6 +23,7 @@ from tapeformer.bench.entrants import (
 from tapeformer.bench.peers import MISSING, has_peers, peer_name
 from tapeformer.bench.report import Row
 from tapeformer.compile import compile_machine
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.generation import Reader
 
 ENGINES = ("dense", "sparse", "native")
@@ -42,24 +43,28 @@ class Patience:
     least: float = 0.2
 
 
-def speed(contests: Sequence[Contest], patience: Patience, tell: Tell) -> list[Row]:
-    """Every contest, as rows of rates."""
+def speed(
+    contests: Sequence[Contest], patience: Patience, tell: Tell
+) -> tuple[list[Row], list[Row]]:
+    """Every contest: rows of rates, and rows of seconds to the first token."""
     if not has_peers():
         tell(MISSING)
+    rates: list[Row] = []
+    first: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        return [
-            row
-            for contest in contests
-            for row in contest_rows(contest, patience, Path(folder), tell)
-        ]
+        for contest in contests:
+            tell(f"{contest.machine_name}: making machine code")
+            first.append(first_token(contest, Path(folder)))
+            rates += contest_rows(contest, patience, Path(folder), tell)
+    return rates, first
 
 
 def contest_rows(contest: Contest, patience: Patience, folder: Path, tell: Tell) -> list[Row]:
     """All entrants on one machine, with the ratio of their steps per second to automata-lib's."""
-    tell(f"{contest.title}: making machine code")
     entrants = entrants_of(contest, folder)
     timed = round_robin(entrants, patience, lambda text: tell(f"{contest.machine_name}: {text}"))
     names = [entrant.name for entrant in entrants]
+    _check_steps(contest, dict(zip(names, timed, strict=True)))
     rates = {name: _rates(repeats) for name, repeats in zip(names, timed, strict=True)}
     peer = rates.get(peer_name(contest.machine), {}).get("steps per second")
     return [
@@ -73,6 +78,14 @@ def contest_rows(contest: Contest, patience: Patience, folder: Path, tell: Tell)
     ]
 
 
+def _check_steps(contest: Contest, timed: dict[str, list[Made]]) -> None:
+    """Those that are compared have all made the same steps."""
+    names = [peer_name(contest.machine), "tapeformer simulate", "tapeformer native"]
+    steps = {name: timed[name][0].steps // timed[name][0].runs for name in names if name in timed}
+    if len(set(steps.values())) > 1:
+        raise TapeformerError(Fault(f"the steps of {contest.machine_name} differ", got=str(steps)))
+
+
 def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
     """All that can run a contest; automata-lib where it is installed."""
     machine, bundle, word, steps = contest.machine, contest.bundle, contest.word, contest.steps
@@ -83,7 +96,6 @@ def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
         entrants.append(of_engine(engine, bundle, word, folder, steps, tokens))
     if contest.batch:
         entrants.append(of_batch(bundle, contest.batch, folder, steps))
-    make_stream("native", bundle, folder)
     return entrants
 
 
@@ -111,6 +123,7 @@ def _rates(repeats: Sequence[Made]) -> dict[str, float | int | None]:
     """Medians with the least and the most; nothing where nothing of the kind was made."""
     rates: dict[str, float | int | None] = {"repeats": len(repeats)}
     for unit in ("tokens", "steps"):
+        rates[f"{unit} a run"] = getattr(repeats[0], unit) // repeats[0].runs
         made = [getattr(one, unit) / one.seconds for one in repeats]
         some = max(made) > 0
         rates[f"{unit} per second"] = statistics.median(made) if some else None
@@ -149,25 +162,20 @@ def _cell(row: Row, unit: str) -> str:
     return f"{median} ({least} to {most})"
 
 
-def first_tokens(contests: Sequence[Contest], tell: Tell) -> list[Row]:
-    """Seconds from a machine to its first token: compiling, then an engine and its prompt."""
-    rows: list[Row] = []
-    for contest in contests:
-        tell(f"{contest.machine_name}: seconds to the first token")
-        started = perf_counter()
-        compile_machine(contest.machine, contest.options)
-        row: dict[str, object] = {
-            "machine": contest.title,
-            "seconds to compile": perf_counter() - started,
-        }
-        with tempfile.TemporaryDirectory() as folder:
-            for what, engine in (
-                *(("native, no code kept", "native"), ("native, code kept", "native")),
-                *(("sparse", "sparse"), ("dense", "dense")),
-            ):
-                row[what] = _first_token(engine, contest, Path(folder))
-        rows.append(row)
-    return rows
+def first_token(contest: Contest, folder: Path) -> Row:
+    """Seconds from a machine to its first token: compiling, then an engine and its prompt.
+
+    The folder has no machine code of the model yet.
+    """
+    started = perf_counter()
+    compile_machine(contest.machine, contest.options)
+    row: dict[str, object] = {
+        "machine": contest.title,
+        "seconds to compile": perf_counter() - started,
+    }
+    for what in ("native, no code kept", "native, code kept", "sparse", "dense"):
+        row[what] = _first_token(what.split(",")[0], contest, folder)
+    return row
 
 
 def _first_token(engine: str, contest: Contest, folder: Path) -> float:

@@ -37,7 +37,7 @@ Compare = Annotated[
 
 SUMMARY = "Medians of repeated runs on one core, least and most in brackets."
 RATES = """Each run begins afresh from its input and ends with the machine, after 10^6 steps, or, for the
-dense and sparse engines, after 100 and 1,000 tokens; short runs are begun again and again. All
+dense and sparse engines, after 30 and 600 tokens; short runs are begun again and again. All
 take turns. Making an engine is not counted (see First token), reading the prompt is."""
 FIRST = """Seconds from a machine to its first token, once Python and PyTorch are loaded: compiling,
 and then each engine with its prompt; native with and without machine code from the cache."""
@@ -56,10 +56,11 @@ def theorem(
     """Measure the theorems: tokens per step against s and k', space, window, bits."""
     from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
     from tapeformer.bench.plots import ratios, tokens_per_step
-    from tapeformer.bench.report import Section, markdown, write_report
+    from tapeformer.bench.report import Section, make_folder, markdown, write_report
     from tapeformer.bench.theorem import theorem as measured
     from tapeformer.engines.registry import engine_name
 
+    make_folder(output)
     sections, rows = measured(engine, largest, _tell)
     name = engine_name(engine)
     text = "The time per token does not grow with the window, once it is full."
@@ -88,12 +89,12 @@ def speed(output: Folder = Path("bench/speed")) -> None:
     """Measure every engine, the direct simulator and automata-lib (a test dependency) in one run."""
     from tapeformer.bench.contests import CONTESTS
     from tapeformer.bench.plots import speeds
-    from tapeformer.bench.report import Section
-    from tapeformer.bench.speed import Patience, first_tokens, summary
+    from tapeformer.bench.report import Section, make_folder
+    from tapeformer.bench.speed import Patience, summary
     from tapeformer.bench.speed import speed as measured
 
-    rows = measured(CONTESTS, Patience(), _say)
-    first = first_tokens(CONTESTS, _say)
+    make_folder(output)
+    rows, first = measured(CONTESTS, Patience(), _say)
     with_plots = Section("Summary", SUMMARY, summary(rows), speeds(output, rows))
     sections = [with_plots, Section("Rates", RATES, rows), Section("First token", FIRST, first)]
     _write(output, "speed", sections, shown=1)
@@ -104,15 +105,16 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
     """Measure the native engine against the number of tokens (with --long to 10^8) and the window."""
     from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
     from tapeformer.bench.plots import costs
-    from tapeformer.bench.report import Section
+    from tapeformer.bench.report import Section, make_folder
 
+    make_folder(output)
     counts = TOKEN_COUNTS[: 5 if long else 3]
     tokens = token_costs("busy_beaver_5", "native", _say, counts)
     windows = window_costs("native", _say, [2**n for n in range(6, 21, 2)])
     plots = costs(output, "scale_tokens", tokens, "tokens", ("ns per token", "peak MB"))
     plot = costs(output, "scale_window", windows, "window", ("ns per token",))
     sections = [Section("Tokens", TOKENS, tokens, plots), Section("Window", WINDOW, windows, plot)]
-    _write(output, "scale", sections)
+    _write(output, "scale", sections, " --long" if long else "")
 
 
 @bench.command()
@@ -120,9 +122,10 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
     """Run BB(5) to its end through the Transformer, and compare with the direct simulation."""
     from tapeformer.bench.beaver import TOKENS, Pace, beaver_model, beaver_to_its_end, compared
     from tapeformer.bench.plots import pace as pace_plot
-    from tapeformer.bench.report import Section
+    from tapeformer.bench.report import Section, make_folder
     from tapeformer.cli.progress import Watch
 
+    make_folder(output)
     with Watch("tokens", TOKENS) as watch:
         pace = Pace(watch)
         row = beaver_to_its_end(pace)
@@ -135,16 +138,18 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
         with Watch("tokens compared", compare) as watch:
             same = compared(beaver_model(), compare, watch)
         sections.append(Section("Compared", "Token by token, from the first on.", [same]))
-    _write(output, "bb5", sections)
+    _write(output, "bb5", sections, f" --compare {compare}" if compare else "")
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _write(output: Path, name: str, sections: list[Section], shown: int | None = None) -> None:
+def _write(
+    output: Path, name: str, sections: list[Section], options: str = "", shown: int | None = None
+) -> None:
     """Writes a page, and prints its first sections."""
     from tapeformer.bench.report import markdown, write_report
 
-    page = write_report(output, name, f"tapeformer bench {name}", sections)
+    page = write_report(output, name, f"tapeformer bench {name}{options}", sections)
     for section in sections[:shown]:
         print(f"{markdown(section.rows)}\n")
     print(f"written to {page}")

@@ -1,0 +1,47 @@
+"""Costs of a token: the rows, their ratios, and processes of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeformer.bench import engine_cost
+from tapeformer.bench.engine_cost import token_costs, window_costs
+from tapeformer.faults import TapeformerError
+
+
+def quiet(_text: str) -> None:
+    """Says nothing."""
+
+
+def test_windows_are_compared_with_that_of_256(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engine_cost.TIMED, "native", 200)
+    rows = window_costs("native", quiet, (2**6, 2**8, 2**10))
+    assert [abs(row["window"] - size) <= 2 for row, size in zip(rows, (64, 256, 1024), strict=True)]
+    for row in rows:
+        assert row["over that at 256"] == row["ns per token"] / rows[1]["ns per token"]
+        assert row["least"] <= row["ns per token"] <= row["most"]
+
+
+def test_token_counts_are_measured_in_processes_of_their_own() -> None:
+    (row,) = token_costs("excursions", "native", quiet, [400], repeats=1)
+    assert row["tokens"] == 400
+    assert row["peak MB"] > 10
+    assert row["time over that at 400"] == row["memory over that at 400"] == 1
+
+
+def test_counts_take_turns_and_long_ones_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def measured(_model: str, _engine: str, tokens: int) -> dict[str, list[float]]:
+        asked.append(tokens)
+        return {"ns": [float(tokens)] * 3, "MB": [200.0]}
+
+    monkeypatch.setattr(engine_cost, "_in_a_process", measured)
+    rows = token_costs("excursions", "sparse", quiet, [10**4, 10**5, 10**8], repeats=2)
+    assert asked == [10**4, 10**5, 10**8, 10**4, 10**5]
+    assert [row["time over that at 100,000"] for row in rows] == [0.1, 1.0, 1000.0]
+
+
+def test_a_process_that_fails_gives_one_message() -> None:
+    with pytest.raises(TapeformerError, match="tokens of excursions were not made"):
+        engine_cost._in_a_process("excursions", "none", 100)

@@ -1,0 +1,71 @@
+"""`tapeformer bench`: pages, tables and plots in the folder asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tapeformer.bench import beaver, contests, engine_cost, speed
+from tapeformer.cli import bench
+from tapeformer.faults import TapeformerError
+from tests.bench.test_speed import COUNTER, QUICK
+from tests.cli.test_commands import tapeformer
+
+
+def test_speed_writes_all_that_it_promises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(contests, "CONTESTS", (COUNTER,))
+    monkeypatch.setattr(speed, "Patience", lambda: QUICK)
+    bench.speed(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    tables = {"speed_summary.csv", "speed_rates.csv", "speed_first_token.csv"}
+    assert names == tables | {"speed.md", "speed.png", "speed.svg"}
+    table = capsys.readouterr().out.split("\n\n")[0]
+    assert table in (tmp_path / "speed.md").read_text(encoding="utf-8")
+    assert "3 at once" in table
+
+
+def test_scale_writes_both_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"tokens": 10, "window": 64, "ns per token": 5.0, "least": 4.0, "most": 6.0}
+    monkeypatch.setattr(engine_cost, "token_costs", lambda *_: [{**row, "peak MB": 1.0}])
+    monkeypatch.setattr(engine_cost, "window_costs", lambda *_: [row])
+    bench.scale(tmp_path)
+    text = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    for plot in ("scale_tokens.png", "scale_window.png"):
+        assert f"![{plot}]" in text
+        assert (tmp_path / plot).exists()
+
+
+def test_bb5_compares_its_first_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"outcome": "halt", "steps": 1}
+
+    def run(pace: beaver.Pace) -> dict[str, object]:
+        for tokens in (0, 10, 20):
+            pace(tokens)
+        return row
+
+    monkeypatch.setattr(beaver, "beaver_to_its_end", run)
+    model = beaver.beaver_model(levels=4)
+    monkeypatch.setattr(beaver, "beaver_model", lambda: model)
+    bench.bb5(tmp_path, compare=30)
+    text = (tmp_path / "bb5.md").read_text(encoding="utf-8")
+    assert "| native, sparse | 30 | yes |" in text
+    assert "![bb5_pace.png]" in text
+
+
+@pytest.mark.parametrize("command", ["theorem", "speed", "scale", "bb5"])
+def test_a_folder_that_cannot_be_written_is_refused_before_measuring(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TapeformerError, match="the report cannot be written"):
+        getattr(bench, command)(tmp_path / "file" / "folder")
+
+
+def test_a_number_of_tokens_below_zero_gives_one_message() -> None:
+    done = tapeformer("bench", "bb5", "--compare", "-1")
+    assert done.returncode == 2
+    assert "--compare" in done.stderr
+    assert "Traceback" not in done.stderr
