@@ -14,19 +14,32 @@ def quiet(_text: str) -> None:
 
 
 def test_windows_are_compared_with_that_of_256(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(engine_cost.TIMED, "native", 200)
+    monkeypatch.setitem(engine_cost.TIMED, "native", (200, 3))
     rows = window_costs("native", quiet, (2**6, 2**8, 2**10))
-    assert [abs(row["window"] - size) <= 2 for row, size in zip(rows, (64, 256, 1024), strict=True)]
+    assert [row["window"] for row in rows] == [62, 254, 1022]
     for row in rows:
         assert row["over that at 256"] == row["ns per token"] / rows[1]["ns per token"]
-        assert row["least"] <= row["ns per token"] <= row["most"]
+        assert row["lower quartile"] <= row["ns per token"] <= row["upper quartile"]
 
 
 def test_token_counts_are_measured_in_processes_of_their_own() -> None:
-    (row,) = token_costs("excursions", "native", quiet, [400], repeats=1)
-    assert row["tokens"] == 400
+    (row,) = token_costs("excursions", "native", quiet, [4000], repeats=1)
+    assert row["tokens"] == 4000
     assert row["peak MB"] > 10
-    assert row["time over that at 400"] == row["memory over that at 400"] == 1
+    assert row["time over that at 4,000"] == row["memory over that at 4,000"] == 1
+
+
+@pytest.mark.parametrize(("tokens", "slices"), [(10, 1), (400, 4), (3000, 5)])
+def test_slices_are_spread_over_the_whole_run(
+    monkeypatch: pytest.MonkeyPatch, tokens: int, slices: int
+) -> None:
+    monkeypatch.setattr(engine_cost, "SLICE", 100)
+    monkeypatch.setattr(engine_cost, "MOST_SLICES", 5)
+    stream = engine_cost.excursions(2**6, "native")
+    made: list[int] = []
+    monkeypatch.setattr(stream, "run", made.append)
+    assert len(engine_cost.sliced(stream, tokens)) == slices
+    assert sum(made) == tokens
 
 
 def test_counts_take_turns_and_long_ones_run_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,13 @@ RATE = {
     **{"steps per second": 5.0, "least steps": 4.0, "most steps": 7.0},
 }
 COSTS = [
-    {"tokens": n, "ns per token": 900.0, "least": 800.0, "most": 999.0, "peak MB": 300.0}
+    {
+        "tokens": n,
+        "ns per token": 900.0,
+        "lower quartile": 800.0,
+        "upper quartile": 999.0,
+        "peak MB": 300.0,
+    }
     for n in (10**4, 10**5)
 ]
 

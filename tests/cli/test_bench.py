@@ -28,7 +28,13 @@ def test_speed_writes_all_that_it_promises(
 
 
 def test_scale_writes_both_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = {"tokens": 10, "window": 64, "ns per token": 5.0, "least": 4.0, "most": 6.0}
+    row = {
+        "tokens": 10,
+        "window": 64,
+        "ns per token": 5.0,
+        "lower quartile": 4.0,
+        "upper quartile": 6.0,
+    }
     monkeypatch.setattr(engine_cost, "token_costs", lambda *_: [{**row, "peak MB": 1.0}])
     monkeypatch.setattr(engine_cost, "window_costs", lambda *_: [row])
     bench.scale(tmp_path)

@@ -19,12 +19,15 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.generation import Generation
 
 WINDOWS = tuple(2**n for n in range(8, 17, 2))
-TIMED = {"native": 200_000}
-FEW_TIMED = 600
-"""Tokens in a slice of a window's cost: many where they are fast, so that a slice can be timed."""
+TIMED = {"native": (20_000, 25)}
+FEW_TIMED = (600, 5)
+"""Tokens in a slice of a window's cost, and how many slices: more where tokens are fast."""
 
 TOKEN_COUNTS = (10**4, 10**5, 10**6, 10**7, 10**8)
-REPEATS, SLICES = 5, 20
+SLICE, MOST_SLICES = 1_000, 1_000
+"""Slices of a run are equally long for all numbers of tokens, and short, so that other work on the
+machine falls into few of them; the timed ones are spread over the run."""
+
 LONG = 10**7
 """From so many tokens on, one process is enough."""
 
@@ -49,8 +52,8 @@ def window_costs(engine: str, tell: Tell, windows: Sequence[int] = WINDOWS) -> l
     """Time per token once the window is full; all windows take turns in being timed."""
     streams = {window: _filled(window, engine, tell) for window in windows}
     times: dict[int, list[float]] = {window: [] for window in windows}
-    tokens = TIMED.get(engine, FEW_TIMED)
-    for _ in range(REPEATS):
+    tokens, slices = TIMED.get(engine, FEW_TIMED)
+    for _ in range(slices):
         for window, stream in streams.items():
             times[window].append(nanoseconds(stream, tokens))
     reference = 2**8 if 2**8 in times else windows[0]
@@ -81,7 +84,8 @@ def nanoseconds(stream: Stream, tokens: int) -> float:
 
 
 def _spread(times: Sequence[float]) -> dict[str, float]:
-    return {"ns per token": statistics.median(times), "least": min(times), "most": max(times)}
+    lower, middle, upper = statistics.quantiles(times, n=4, method="inclusive")
+    return {"ns per token": middle, "lower quartile": lower, "upper quartile": upper}
 
 
 def token_costs(
@@ -133,11 +137,21 @@ def _beside(rows: Sequence[Row], reference: int) -> list[Row]:
     ]
 
 
+def sliced(stream: Stream, tokens: int) -> list[float]:
+    """Makes so many tokens; the times per token of slices all over the run."""
+    size = min(SLICE, tokens)
+    count = min(tokens // size, MOST_SLICES)
+    times = []
+    for _ in range(count):
+        times.append(nanoseconds(stream, size))
+        stream.run(tokens // count - size)
+    return times
+
+
 def main() -> None:
-    """Times equal slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
+    """Times slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
     model, engine, tokens = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    stream = MODELS[model](engine)
-    times = [nanoseconds(stream, tokens // SLICES) for _ in range(SLICES)]
+    times = sliced(MODELS[model](engine), tokens)
     print(json.dumps({"ns": times, "MB": [peak_megabytes()]}))
 
 

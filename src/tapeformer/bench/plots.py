@@ -60,12 +60,13 @@ def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str]) -> list[str]:
-    """What a token costs against `x`, a panel for each cost, from zero on."""
+    """What a token costs against `x`, a panel for each cost; times with their quartiles."""
     figure, panels = _panels(len(ys), (6 * len(ys), 4.5))
     for axes, y in zip(panels, ys, strict=True):
         axes.plot([row[x] for row in rows], [row[y] for row in rows], "o-")
-        if "least" in rows[0] and y == ys[0]:
-            low, high = [row["least"] for row in rows], [row["most"] for row in rows]
+        if y == "ns per token":
+            low = [row["lower quartile"] for row in rows]
+            high = [row["upper quartile"] for row in rows]
             axes.fill_between([row[x] for row in rows], low, high, alpha=0.2)
         axes.set(xscale="log", xlabel=x, ylabel=y)
         axes.set_ylim(bottom=0)
