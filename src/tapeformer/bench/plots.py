@@ -63,13 +63,12 @@ def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str
     """What a token costs against `x`, a panel for each cost; times with their quartiles."""
     figure, panels = _panels(len(ys), (6 * len(ys), 4.5))
     for axes, y in zip(panels, ys, strict=True):
-        axes.plot([row[x] for row in rows], [row[y] for row in rows], "o-")
+        places, highest = [row[x] for row in rows], [row[y] for row in rows]
+        axes.plot(places, highest, "o-")
         if y == "ns per token":
-            low = [row["lower quartile"] for row in rows]
-            high = [row["upper quartile"] for row in rows]
-            axes.fill_between([row[x] for row in rows], low, high, alpha=0.2)
-        axes.set(xscale="log", xlabel=x, ylabel=y)
-        axes.set_ylim(bottom=0)
+            highest = [row["upper quartile"] for row in rows]
+            axes.fill_between(places, [row["lower quartile"] for row in rows], highest, alpha=0.2)
+        axes.set(xscale="log", xlabel=x, ylabel=y, ylim=(0, 1.1 * max(highest)))
         axes.grid(visible=True, alpha=0.25)
     return _save(figure, folder, name)
 
