@@ -1,8 +1,8 @@
-"""Native, sparse and dense engines side by side on random models and on models with one edit.
+"""Dense, sparse and native engines and batches side by side: whole traces, whatever the weights.
 
-`python -m tests.campaigns.native --models 200` runs as many random queue machines, and as many
-models with one parameter changed; `--gallery 40` does the same with gallery machines by both
-constructions. It prints what differs and ends with status 1 if anything does.
+`python -m tests.campaigns.native --gallery` runs every gallery machine by both constructions,
+`--models 200` as many random Turing machines and as many random queue machines, `--edited 200` as
+many models with one parameter changed. What differs is printed, and the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -21,28 +22,41 @@ import numpy as np
 
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
+from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
-from tapeformer.gallery import gallery_machine
+from tapeformer.engines.nativecode.batch import Batch, Limits
+from tapeformer.engines.nativecode.facts import NotLogicError
+from tapeformer.engines.stream import Value
+from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.generation import Reader
 from tapeformer.lowering.step2 import transformer
+from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import parameters, with_parameters
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.record import Matrix, Token, TransformerWeights
+from tests.constructions.machines import random_machine, random_word
 from tests.table_machines import table_machine
 
 TOKENS = 60
-MACHINES = ("busy_beaver_3", "busy_beaver_5", "copy", "palindrome", "same_word", "binary_addition")
+DENSE_TOKENS, SPARSE_TOKENS, RUN_TOKENS = 200, 2000, 600
+WIDE, WIDE_TOKENS = 4000, 30
+"""Models wider than this take the dense engine long, so it is asked for few tokens."""
+CONSTRUCTIONS = ("paper", "realtime")
+TO_EDIT = ("busy_beaver_3", "busy_beaver_5", "copy", "palindrome", "parity_of_ones", "left_end")
+LONGEST = 14
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A model with its look-backs and a prompt."""
+    """A model with its look-backs and a prompt; a run of it goes on while `running` is so."""
 
     name: str
     weights: TransformerWeights
     offsets: tuple[int, ...]
     prompt: tuple[Token, ...]
+    running: Value = (0, 0)
+    counted: Value = (0, 0)
 
 
 def random_case(seed: int) -> Case:
@@ -54,43 +68,83 @@ def random_case(seed: int) -> Case:
     weights = transformer(made.machine, chance.choice(["queue", "offset"]))
     word = "".join(chance.choices("01", k=chance.randint(1, 12)))
     offsets = offsets_for(weights, lengths)
-    return Case(f"machine {seed}", weights, offsets, made.prompt(weights, word))
+    return Case(f"queue machine {seed}", weights, offsets, made.prompt(weights, word))
 
 
-def gallery_case(seed: int) -> Case:
-    """A gallery machine by one of the constructions, with a short word."""
-    chance = random.Random(seed)
-    machine = gallery_machine(chance.choice(MACHINES))
-    construction = chance.choice(["paper", "realtime"])
-    options = CompileOptions(construction, levels=chance.choice([3, 4]), base=2)
+def machine_case(machine: TuringMachine, construction: str, word: tuple[str, ...]) -> Case:
+    """A Turing machine by one of the constructions, with a word and a little room."""
+    levels = max(4, fewest_levels(len(word)))
+    options = CompileOptions("realtime", levels=levels, base=2)
+    if construction == "paper":
+        options = CompileOptions("paper", levels=2, space=max(12, len(word)))
     bundle = compile_machine(machine, options)
-    symbols = sorted(bundle.prompt.symbols)
-    word = chance.choices(symbols, k=chance.randrange(3)) if symbols else []
-    prompt = Reader(bundle).prompt(word)
-    name = f"{machine.name} by {construction}, {seed}"
-    return Case(name, bundle.weights, bundle.offsets, prompt)
+    reader = Reader(bundle)
+    return Case(
+        f"{machine.name} by {construction}",
+        bundle.weights,
+        bundle.offsets,
+        reader.prompt(word),
+        (reader.verdict, reader.running),
+        (reader.stepped, reader.step_mark),
+    )
+
+
+def turing_case(seed: int) -> Case:
+    """A random Turing machine: 1 to 3 tapes, both kinds of tape, both constructions in turn."""
+    kind = list(TapeKind)[seed // 6 % 2]
+    machine = random_machine(seed, 1 + seed // 2 % 3, kind)
+    return machine_case(machine, CONSTRUCTIONS[seed % 2], random_word(seed, machine, LONGEST))
+
+
+@lru_cache(maxsize=2 * len(TO_EDIT))
+def gallery_case(name: str, construction: str) -> Case:
+    """A gallery machine with the longest of its worked inputs that is not very long."""
+    machine = gallery_machine(name)
+    words = sorted((case.word for case in machine.cases), key=len)
+    short = [word for word in words if len(word) <= LONGEST]
+    return machine_case(machine, construction, short[-1] if short else words[0])
+
+
+def edited_case(seed: int) -> Case:
+    """A gallery machine, or every third time a random Turing machine, with one edit."""
+    chance = random.Random(seed)
+    if seed % 3 == 0:
+        return edited(turing_case(seed // 3 * 2 + seed % 2), seed)
+    return edited(gallery_case(chance.choice(TO_EDIT), chance.choice(CONSTRUCTIONS)), seed)
 
 
 def edited(case: Case, seed: int, path: str = "") -> Case:
     """The same with one entry changed, sometimes one that was zero, of any or a given parameter."""
     chance = random.Random(seed)
     among = [p for p in parameters(case.weights) if min(p.shape) > 0 and path in ("", p.path)]
-    parameter = chance.choice(among)
+    kinds = sorted({_kind(p.path) for p in among})
+    kind = chance.choice(kinds)
+    parameter = chance.choice([p for p in among if _kind(p.path) == kind])
     at = tuple(chance.randrange(size) for size in parameter.shape)
     old = parameter.value
-    value = chance.choice([-2, -1, 0, 1, 2, 3])
     if isinstance(old, Matrix):
         places = zip(old.rows.tolist(), old.columns.tolist(), strict=True)
         entries = dict(zip(places, old.values.tolist(), strict=True))
         if entries and chance.random() < 0.7:
             at = chance.choice(sorted(entries))
-        entries[at[0], at[1]] = value
-        new: Matrix | np.ndarray = matrix(old.shape, entries)
+        value = _other(chance, entries.get((at[0], at[1]), 0))
+        new: Matrix | np.ndarray = matrix(old.shape, {**entries, (at[0], at[1]): value})
     else:
         new = old.copy()
-        new[at] = value
+        new[at] = value = _other(chance, int(old[at]))
     weights = with_parameters(case.weights, {parameter.path: new})
     return replace(case, name=f"{case.name}, {parameter.path}[{at}] = {value}", weights=weights)
+
+
+def _kind(path: str) -> str:
+    """What a parameter is for: its path without numbers."""
+    return "".join(letter for letter in path if not letter.isdecimal())
+
+
+def _other(chance: random.Random, old: int) -> int:
+    """Another value: the sign flipped, a little more or less, any small number, or a large one."""
+    drawn = [-old, old - 1, old + 1, chance.randint(-2, 3), chance.choice([-900, -9, 9, 900])]
+    return chance.choice([value for value in drawn if value != old])
 
 
 def traces(case: Case, cache: Path, tokens: int = TOKENS) -> Iterator[tuple[str, object]]:
@@ -105,34 +159,92 @@ def traces(case: Case, cache: Path, tokens: int = TOKENS) -> Iterator[tuple[str,
         yield name, (rows.tolist(), engine.margin, engine.window_tokens().tolist())
 
 
-def differences(case: Case, cache: Path) -> list[str]:
+def differences(case: Case, cache: Path, tokens: int = TOKENS) -> list[str]:
     """The engines that do not agree with the dense one."""
-    found = dict(traces(case, cache))
+    found = dict(traces(case, cache, tokens))
     return [name for name, trace in found.items() if trace != found["dense"]]
+
+
+def long_differences(case: Case, cache: Path, tokens: int = SPARSE_TOKENS) -> list[str]:
+    """Where native code, in one stream or in a batch, does not agree with the sparse engine."""
+    sparse_one = sparse.Engine(case.weights, case.offsets)
+    native_one = native.Engine(case.weights, case.offsets, cache=cache)
+    ends = []
+    for engine in (sparse_one, native_one):
+        engine.prompt(case.prompt)
+        rows = np.concatenate([engine.advance(tokens // 2), engine.advance(tokens // 2)])
+        ends.append((rows.tolist(), engine.margin, engine.window_tokens().tolist()))
+    wrong = [] if ends[0] == ends[1] else ["native, long"]
+    return wrong + _run_differences(case, cache, RUN_TOKENS)
+
+
+def _run_differences(case: Case, cache: Path, tokens: int) -> list[str]:
+    """The same for runs to a verdict: several prompts alone, and all of them in a batch."""
+    prompts = [case.prompt, case.prompt[:1], case.prompt[: len(case.prompt) // 2 + 1]]
+    alone = [ended(case, prompt, cache, tokens) for prompt in prompts]
+    wrong = [f"native, run {i}" for i, (slow, fast) in enumerate(alone) if slow != fast]
+    try:
+        batch = Batch(case.weights, case.offsets, cache)
+    except NotLogicError:
+        return wrong
+    rows = [np.asarray(prompt, np.int32) for prompt in prompts]
+    found = batch.run(rows, case.running, case.counted, Limits(1 << 60, tokens))
+    for index, (end, (slow, _)) in enumerate(zip(found, alone, strict=True)):
+        got = ((end.tokens, end.counted), end.margin, end.window.tolist())
+        if not end.doubted and got != slow:
+            wrong.append(f"batch, run {index}")
+    return wrong
+
+
+def ended(case: Case, prompt: tuple[Token, ...], cache: Path, tokens: int) -> tuple[object, object]:
+    """A run to its verdict, by the sparse and by the native engine."""
+    ends = []
+    for engine in (
+        sparse.Engine(case.weights, case.offsets),
+        native.Engine(case.weights, case.offsets, cache=cache),
+    ):
+        engine.prompt(prompt)
+        made = engine.run(tokens, case.running, case.counted)
+        ends.append((made, engine.margin, engine.window_tokens().tolist()))
+    return ends[0], ends[1]
+
+
+def cases(options: argparse.Namespace) -> Iterator[Case]:
+    """All that was asked for, one after another."""
+    seeds = range(options.seed, options.seed + max(options.models, options.edited))
+    names = gallery_names() if options.gallery else ()
+    yield from (gallery_case(name, kind) for name in names for kind in CONSTRUCTIONS)
+    models, edits = seeds[: options.models], seeds[: options.edited]
+    yield from chain(map(random_case, models), map(turing_case, models), map(edited_case, edits))
 
 
 def main() -> int:
     """Runs the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=200)
-    parser.add_argument("--gallery", type=int, default=0)
+    parser.add_argument("--gallery", action="store_true", help="every gallery machine, twice")
+    parser.add_argument("--models", type=int, default=0, help="random machines")
+    parser.add_argument("--edited", type=int, default=0, help="models with one entry changed")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     results: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        start = options.seed
-        plains = chain(
-            map(random_case, range(start, start + options.models)),
-            map(gallery_case, range(start, start + options.gallery)),
-        )
-        for seed, plain in enumerate(plains, start):
-            for case in (plain, edited(plain, seed)):
-                wrong = differences(case, Path(folder))
-                results["differ" if wrong else "agree"] += 1
-                if wrong:
-                    print(f"{case.name}: {', '.join(wrong)} differ from dense")
+    for case in cases(options):
+        wrong, reason = compared(case)
+        results["differ" if wrong else "agree"] += 1
+        results["by machine code"] += not reason
+        told = f"{', '.join(wrong)} DIFFER" if wrong else "agree"
+        print(f"{case.name}: {told}{f' ({reason})' if reason else ''}", flush=True)
     print(", ".join(f"{count} {what}" for what, count in sorted(results.items())))
     return 1 if results["differ"] else 0
+
+
+def compared(case: Case) -> tuple[list[str], str]:
+    """What differs, and why there was no machine code for it, if there was none."""
+    wide = len(case.weights.fields) > WIDE
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        wrong = differences(case, cache, WIDE_TOKENS if wide else DENSE_TOKENS)
+        wrong += long_differences(case, cache)
+        return wrong, native.Engine(case.weights, case.offsets, cache=cache).reason
 
 
 if __name__ == "__main__":
