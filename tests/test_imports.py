@@ -35,7 +35,11 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "machine", "simulator", "queues", "drawing", "constructions"),
         *("compile", "generation"),
     },
-    "batch": {"faults", "simulator", "weights", "engines", "generation"},
+    "records": {"machine", "weights", "generation"},
+    "batch": {
+        *("faults", "machine", "simulator", "weights", "engines"),
+        *("generation", "records"),
+    },
     "table_run": {"queues", "weights", "engines", "lowering"},
     "bench": ANYTHING,
     "cli": ANYTHING,

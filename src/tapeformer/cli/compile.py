@@ -28,8 +28,9 @@ def compile(
     as_json: shared.Json = False,
 ) -> None:
     """Compile a machine to a bundle: weights, layout, and how to read the answer."""
-    from tapeformer.cli.records import model_record, model_text
+    from tapeformer.cli.records import model_text
     from tapeformer.compile import compile_machine
+    from tapeformer.records import model_record
     from tapeformer.weights.bundle import save_bundle
 
     started = time.perf_counter()

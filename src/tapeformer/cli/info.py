@@ -30,7 +30,8 @@ def info(
     as_json: shared.Json = False,
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
-    from tapeformer.cli.records import model_record, model_text
+    from tapeformer.cli.records import model_text
+    from tapeformer.records import model_record
 
     bundle = bundle_for(given, options, None)
     explanations = _explanations(bundle, head, neuron, field)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PAPER_LEVELS, BUNDLE_LEVELS = 2, 12
 SEARCHED_STEPS = 10**7
+MODIFIED_TOKENS = 10**6
+"""How far edited parameters may go where no limit was given: they may never come to an end."""
 
 
 class Heads(StrEnum):

@@ -1,56 +1,9 @@
-"""The keys that describe a model in JSON, and the same for a person."""
+"""What a model is, for a person."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from tapeformer.generation import Answer
-from tapeformer.machine.record import TuringMachine
+from tapeformer.records import model_record
 from tapeformer.weights.bundle import Bundle
-from tapeformer.weights.count import count
-
-
-def model_record(bundle: Bundle) -> dict[str, Any]:
-    """What a model is: sizes that hold for every input."""
-    counts = count(bundle.weights)
-    return {
-        "machine": bundle.name,
-        "construction": bundle.layout.construction,
-        "levels": bundle.layout.levels,
-        "base": bundle.layout.base,
-        "capacity": bundle.layout.capacity,
-        "window": bundle.window,
-        "offsets": sorted(set(bundle.offsets)),
-        "attention_heads": counts.attention_heads,
-        "layers": counts.layers,
-        "ff_depth": counts.ff_depth,
-        "d_model": counts.d_model,
-        "neurons": counts.neurons,
-        "parameters": counts.parameters,
-        "nonzero_parameters": counts.nonzero_parameters,
-        "precision": counts.precision,
-        "parameter_bits": counts.parameter_bits,
-    }
-
-
-def answer_record(machine: TuringMachine, answer: Answer) -> dict[str, Any]:
-    """The keys of `run --json`."""
-    return {
-        **model_record(answer.bundle),
-        "engine": answer.engine,
-        "outcome": answer.outcome.value,
-        "state": answer.state,
-        "steps": answer.steps,
-        "tapes": [machine.spell(tape.content) for tape in answer.tapes],
-        "heads": [tape.head for tape in answer.tapes],
-        "prompt_tokens": answer.prompt_tokens,
-        "boot_tokens": answer.boot_tokens,
-        "cot_tokens": answer.cot_tokens,
-        "grown": answer.grown,
-        "margin": answer.margin,
-        "seconds": round(answer.seconds, 6),
-        "tokens_per_second": round(answer.cot_tokens / max(answer.seconds, 1e-9), 1),
-    }
 
 
 def model_text(bundle: Bundle) -> str:

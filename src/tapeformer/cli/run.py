@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tapeformer.cli import options as shared
-from tapeformer.cli.batch import run_batch
+from tapeformer.cli.batch import Asked, check_alone, run_batch
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import (
+    MODIFIED_TOKENS,
     EngineName,
     Given,
     bundle_for,
@@ -42,12 +43,11 @@ TraceFile = Annotated[
     Path | None,
     typer.Option("--trace", help="Write every generated token to this file, one JSON list a line."),
 ]
-MODIFIED_TOKENS = 10**6
-
-
 BatchFile = Annotated[
     Path | None,
-    typer.Option("--batch", help="Answer every line of this file, many at once (fixed levels)."),
+    typer.Option(
+        "--batch", help="Answer every line of this file (- is standard input), many at once."
+    ),
 ]
 Answers = Annotated[
     Path | None,
@@ -74,11 +74,13 @@ def run(
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""
     if batch is not None:
-        run_batch(given, options, batch, answers, spaced, max_steps, max_tokens)
-        return
-    from tapeformer.cli.records import answer_record, model_text
+        check_alone(word, engine, trace, variant)
+        asked = Asked(batch, answers, spaced, max_steps, max_tokens, as_json)
+        run_batch(given, options, asked)
+    from tapeformer.cli.records import model_text
     from tapeformer.engines.registry import engine_name
     from tapeformer.generation import generate
+    from tapeformer.records import answer_record, model_record, speed_record
 
     symbols = parse_word(given.machine, word, spaced)
     name = engine_name(engine)
@@ -100,7 +102,8 @@ def run(
             grow=_grow(given, options),
         )
     if as_json:
-        print_json(answer_record(given.machine, answer))
+        record = answer_record(given.machine, word, answer, model_record(answer.bundle))
+        print_json({**record, **speed_record(answer)})
     else:
         print(model_text(answer.bundle))
         _print_answer(given, answer, watch.interrupted)

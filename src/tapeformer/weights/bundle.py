@@ -78,11 +78,22 @@ def bundle_files(bundle: Bundle) -> dict[str, bytes]:
     """The content of each file of a bundle; equal bundles give equal bytes."""
     parameters = parameter_bytes(bundle.weights)
     machine = bundle.machine.encode("utf-8")
-    hashes = {"parameters": digest(parameters), "machine": digest(machine)}
+    hashes = _hashes(bundle, parameters, machine)
     config = {**_config(bundle), "sha256": hashes}
-    hashes["config"] = digest(canonical(config))
     text = json.dumps(config, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return {PARAMETERS: parameters, CONFIG: text.encode("utf-8"), MACHINE: machine}
+
+
+def model_digest(bundle: Bundle) -> str:
+    """One hash for all of a bundle: the one that `config.json` has for itself."""
+    machine = bundle.machine.encode("utf-8")
+    return _hashes(bundle, parameter_bytes(bundle.weights), machine)["config"]
+
+
+def _hashes(bundle: Bundle, parameters: bytes, machine: bytes) -> dict[str, str]:
+    """The hash of each file; that of the configuration covers the other two."""
+    hashes = {"parameters": digest(parameters), "machine": digest(machine)}
+    return {**hashes, "config": digest(canonical({**_config(bundle), "sha256": hashes}))}
 
 
 def digest(content: bytes) -> str:

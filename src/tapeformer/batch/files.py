@@ -1,0 +1,197 @@
+"""A file of inputs, one per line, becomes a file of JSON lines.
+
+Answers are appended in order and in whole lines, so that a run that was killed at any moment goes
+on where it ended. Only one run at a time may append to a file, and only answers of the same model
+to the same inputs are gone on with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from tapeformer.batch.runner import BatchModel, BatchOptions
+from tapeformer.batch.workers import ERROR, answered
+from tapeformer.engines.nativecode.batch import INPUTS
+from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.records import Record
+from tapeformer.simulator.result import Outcome
+from tapeformer.weights.bundle import model_digest
+
+UTF8_MARK = b"\xef\xbb\xbf"
+
+
+class Inputs:
+    """Lines of text, kept as the bytes they came in: an empty line is the empty word."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content.removeprefix(UTF8_MARK)
+
+    def __len__(self) -> int:
+        return self.content.count(b"\n") + (self.content[-1:] not in (b"", b"\n"))
+
+    def __iter__(self) -> Iterator[str]:
+        start, end = 0, len(self.content)
+        while start < end:
+            stop = self.content.find(b"\n", start)
+            stop = end if stop < 0 else stop
+            yield self.content[start:stop].removesuffix(b"\r").decode("utf-8", "replace")
+            start = stop + 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many inputs there are, and how many have come to each outcome or to an error."""
+
+    inputs: int
+    outcomes: Mapping[str, int]
+
+    @property
+    def answered(self) -> int:
+        """Inputs whose line is in the file."""
+        return sum(self.outcomes.values())
+
+
+def run_file(
+    model: BatchModel,
+    inputs: Inputs,
+    answers: Path,
+    *,
+    processes: int = 2,
+    watch: Callable[[int], bool] | None = None,
+) -> Summary:
+    """Answers every line, in order, as JSON lines; answers that are there are kept.
+
+    `watch` is told now and then how many inputs are answered, and ends the run by saying False.
+    """
+    with _alone_with(answers) as file:
+        outcomes = _resumed(file, answers, model, inputs)
+        left = islice(inputs, outcomes.total(), None)
+        count = len(inputs) - outcomes.total()
+
+        def tick() -> bool:
+            return watch is None or watch(outcomes.total())
+
+        if count:
+            groups = iter(lambda: list(islice(left, INPUTS)), [])
+            found = answered(model, groups, processes if count > INPUTS else 1, tick)
+            with closing(found):
+                for lines in found:
+                    _append(file, answers, "".join(f"{line.text}\n" for line in lines).encode())
+                    outcomes.update(line.outcome for line in lines)
+    return Summary(len(inputs), dict(sorted(outcomes.items())))
+
+
+@contextmanager
+def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
+    """The file of answers, which no other run may write meanwhile."""
+    if answers.exists() and not answers.is_file():
+        raise _unwritable(answers, OSError(0, "it is not a file"))
+    try:
+        file = answers.open("ab", buffering=0)
+    except OSError as error:
+        raise _unwritable(answers, error) from None
+    with file:
+        if not _locked(file):
+            raise TapeformerError(
+                Fault(
+                    "another run is writing these answers",
+                    Place(str(answers)),
+                    remedy="wait until it has ended, or give another file with --answers",
+                )
+            )
+        yield file
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Whether this run has the file for itself; the lock goes with the process, even if killed."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _append(file: IO[bytes], answers: Path, content: bytes) -> None:
+    """Writes to the disk itself, so that not even a power failure loses what was told."""
+    rest = memoryview(content)
+    try:
+        while rest:
+            rest = rest[os.write(file.fileno(), rest) :]
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise _unwritable(answers, error) from None
+
+
+def _unwritable(answers: Path, error: OSError) -> TapeformerError:
+    why = f"the answers cannot be written: {error.strerror or error}"
+    remedy = "give another file with --answers, or make room and give the same command again"
+    return TapeformerError(Fault(why, Place(str(answers)), remedy=remedy))
+
+
+def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) -> Counter[str]:
+    """The outcomes of the inputs that are answered already; half a line at the end is removed."""
+    outcomes: Counter[str] = Counter()
+    expected, digest, end = iter(inputs), "", 0
+    with answers.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            digest = digest or model_digest(model.bundle)
+            start = {"input": next(expected, None), "model": digest}
+            if not line.endswith(b"\n") and _begins(line, start):
+                break
+            outcomes[_outcome(line, start, model.options, Place(str(answers), number))] += 1
+            end += len(line)
+    try:
+        file.truncate(end)
+    except OSError as error:
+        raise _unwritable(answers, error) from None
+    return outcomes
+
+
+def _begins(half: bytes, start: Record) -> bool:
+    """Whether half a line is the beginning of the answer that is due."""
+    due = json.dumps(start, ensure_ascii=False).encode()[:-1]
+    return start["input"] is not None and half[: len(due)] == due[: len(half)]
+
+
+def _outcome(line: bytes, start: Record, options: BatchOptions, place: Place) -> str:
+    """What an earlier line says, if it is what this run would have written."""
+    try:
+        record = json.loads(line)
+        same = [record[key] == start[key] for key in ("input", "model")]
+        outcome = ERROR if ERROR in record else str(record["outcome"])
+        reached = record.get("steps", 0), record.get("cot_tokens", 0)
+        limits = options.max_steps, options.max_tokens
+    except (ValueError, KeyError, TypeError):
+        raise _other("is no answer of a batch", place) from None
+    if not all(same):
+        raise _other(f"has answers {'of another model' if same[0] else 'to other inputs'}", place)
+    over = any(got >= most for got, most in zip(reached, limits, strict=True))
+    past = any(got > most for got, most in zip(reached, limits, strict=True))
+    if past or (outcome == Outcome.LIMIT.value and not over):
+        raise _other("has answers with other limits of steps or tokens", place)
+    return outcome
+
+
+def _other(what: str, place: Place) -> TapeformerError:
+    return TapeformerError(
+        Fault(
+            f"the file {what}",
+            place,
+            expected="the answers of an interrupted run of the same command, or no such file",
+            remedy="remove it, or give another file with --answers",
+        )
+    )

@@ -1,0 +1,206 @@
+"""Several workers answer groups of lines; the groups come out in the order in which they went in.
+
+Where one worker is enough it is a thread, otherwise each is a process. A process ends with the one
+that started it, however that ends, and leaves Ctrl-C to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
+from threading import Thread
+from typing import NamedTuple
+
+from tapeformer.batch.runner import BatchModel, BatchRunner, Found
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.machine.word import parse_word
+from tapeformer.records import Record, answer_record, model_record
+from tapeformer.weights.bundle import model_digest
+
+TICK = 0.2
+LEAD = 64
+"""Groups that may be under way or finished while an earlier one is still awaited."""
+
+ERROR = "error"
+
+
+class Line(NamedTuple):
+    """One answer: its outcome, or "error", and its JSON."""
+
+    outcome: str
+    text: str
+
+
+class Recorder:
+    """Makes lines of JSON of lines of input."""
+
+    def __init__(self, model: BatchModel) -> None:
+        self.machine, self.spaced = model.machine, model.options.spaced
+        self.runner = BatchRunner(model.bundle, model.options)
+        self.digest = model_digest(model.bundle)
+        self.model = {"model": self.digest, **model_record(model.bundle)}
+
+    def lines(self, texts: list[str]) -> list[Line]:
+        """The answers to some inputs, in order."""
+        parsed = [self._parsed(text) for text in texts]
+        words = [word for word in parsed if not isinstance(word, TapeformerError)]
+        answers = iter(self.runner.answers(words))
+        found = (word if isinstance(word, TapeformerError) else next(answers) for word in parsed)
+        return [self._line(text, answer) for text, answer in zip(texts, found, strict=True)]
+
+    def _parsed(self, text: str) -> tuple[str, ...] | TapeformerError:
+        try:
+            return parse_word(self.machine, text, self.spaced)
+        except TapeformerError as error:
+            return error
+
+    def _line(self, text: str, answer: Found) -> Line:
+        if isinstance(answer, TapeformerError):
+            record: Record = {"input": text, "model": self.digest, "error": str(answer)}
+            return Line(ERROR, json.dumps(record, ensure_ascii=False))
+        record = answer_record(self.machine, text, answer, self.model)
+        return Line(answer.outcome.value, json.dumps(record, ensure_ascii=False))
+
+
+Reply = list[Line] | tuple[Fault, ...]
+
+
+class Worker:
+    """A thread or a process that answers one group at a time; it first says that it is ready."""
+
+    def __init__(self, model: BatchModel, in_process: bool) -> None:
+        context = get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = None
+        if in_process:
+            self.process = context.Process(target=_process, args=(other, model), daemon=True)
+            with _without_interrupts():
+                self.process.start()
+            other.close()
+        else:
+            Thread(target=_serve, args=(other, model), daemon=True).start()
+
+    def reply(self) -> list[Line]:
+        """What the worker has sent."""
+        try:
+            found: Reply = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            raise TapeformerError(
+                Fault(
+                    "a worker of the batch has ended before its work was done",
+                    remedy="what is answered is kept: give it more memory and the same command again",
+                )
+            ) from None
+        if isinstance(found, tuple):
+            raise TapeformerError(found)
+        return found
+
+    def stop(self) -> None:
+        """Ends a process at once; a thread ends when its group is done."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
+
+
+class _Crew:
+    """Workers, what each of them is at, and the groups that wait for an earlier one."""
+
+    def __init__(self, model: BatchModel, groups: Iterator[list[str]], processes: int) -> None:
+        self.groups, self.begun, self.next = groups, 0, 0
+        self.found: dict[int, list[Line]] = {}
+        self.idle: list[Worker] = []
+        self.workers = [Worker(model, processes > 1) for _ in range(processes)]
+        self.busy: dict[object, tuple[int | None, Worker]] = {
+            worker.pipe: (None, worker) for worker in self.workers
+        }
+
+    def finished(self) -> list[list[Line]]:
+        """The groups that are next in order, after a short wait for any; the idle get new ones."""
+        for pipe in connection.wait([worker.pipe for _, worker in self.busy.values()], TICK):
+            number, worker = self.busy.pop(pipe)
+            lines = worker.reply()
+            self.idle.append(worker)
+            if number is not None:
+                self.found[number] = lines
+        ready = []
+        while self.next in self.found:
+            ready.append(self.found.pop(self.next))
+            self.next += 1
+        self._begin()
+        return ready
+
+    def _begin(self) -> None:
+        while self.idle and self.begun - self.next < LEAD:
+            group = next(self.groups, None)
+            if group is None:
+                return
+            worker = self.idle.pop()
+            worker.pipe.send(group)
+            self.busy[worker.pipe] = (self.begun, worker)
+            self.begun += 1
+
+    def stop(self) -> None:
+        """Ends all workers."""
+        for worker in self.workers:
+            worker.stop()
+
+
+def answered(
+    model: BatchModel, groups: Iterator[list[str]], processes: int, tick: Callable[[], bool]
+) -> Generator[list[Line], None, None]:
+    """The answers of one group after another; `tick` is asked now and then whether to go on."""
+    crew = _Crew(model, groups, processes)
+    try:
+        while crew.busy and tick():
+            yield from crew.finished()
+    finally:
+        crew.stop()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A process that is started in here never sees Ctrl-C, not even while it starts."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _process(pipe: Connection, model: BatchModel) -> None:
+    Thread(target=_end_with_parent, daemon=True).start()
+    _serve(pipe, model)
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed has nobody to work for."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _serve(pipe: Connection, model: BatchModel) -> None:
+    """Answers groups until there are no more; an error is sent instead of an answer."""
+    try:
+        recorder = Recorder(model)
+        pipe.send([])
+        while True:
+            pipe.send(recorder.lines(pipe.recv()))
+    except TapeformerError as error:
+        pipe.send(error.faults)
+    except MemoryError:
+        pipe.send((Fault("out of memory", remedy="give fewer --levels or less --space"),))
+    except (EOFError, OSError):
+        return
+    finally:
+        pipe.close()
