@@ -95,13 +95,10 @@ class Window:
 
     def _ring(self, stack: Stack, level: int) -> Ring | None:
         """The ring of a level, turned to its mark; none if the level is not started."""
-        marks = [
-            token[self.place[self.first.mark(kind, level)]]
-            for kind in KINDS
-            for token in self._queue(kind, level)
-        ]
         if self.now(f"started{level}") == "0":
             return None
+        places = {kind: self.place[self.first.mark(kind, level)] for kind in KINDS}
+        marks = [token[places[kind]] for kind in KINDS for token in self._queue(kind, level)]
         if "1" not in marks:
             raise unreadable(f"level {level} has lost its mark")
         tracks = [self._track(stack, level, track) for track in range(TRACKS)]
