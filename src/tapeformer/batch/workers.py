@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from threading import Thread
 from typing import NamedTuple
@@ -25,6 +25,9 @@ from tapeformer.weights.bundle import model_digest
 TICK = 0.2
 LEAD = 64
 """Groups that may be under way or finished while an earlier one is still awaited."""
+
+STARTING, LOADING = -2, -1
+"""What a worker is at before it has any group; groups are counted from 0."""
 
 ERROR = "error"
 
@@ -71,19 +74,22 @@ Reply = list[Line] | tuple[Fault, ...]
 
 
 class Worker:
-    """A thread or a process that answers one group at a time; it first says that it is ready."""
+    """A thread or a process that answers one message at a time: the model first, then groups.
 
-    def __init__(self, model: BatchModel, in_process: bool) -> None:
+    It is sent nothing before it has said that it waits, so that sending never takes long.
+    """
+
+    def __init__(self, in_process: bool) -> None:
         context = get_context("spawn")
         self.pipe, other = context.Pipe()
         self.process = None
         if in_process:
-            self.process = context.Process(target=_process, args=(other, model), daemon=True)
+            self.process = context.Process(target=_process, args=(other,), daemon=True)
             with _without_interrupts():
                 self.process.start()
             other.close()
         else:
-            Thread(target=_serve, args=(other, model), daemon=True).start()
+            Thread(target=_serve, args=(other,), daemon=True).start()
 
     def reply(self) -> list[Line]:
         """What the worker has sent."""
@@ -112,12 +118,12 @@ class _Crew:
     """Workers, what each of them is at, and the groups that wait for an earlier one."""
 
     def __init__(self, model: BatchModel, groups: Iterator[list[str]], processes: int) -> None:
-        self.groups, self.begun, self.next = groups, 0, 0
+        self.model, self.groups, self.begun, self.next = model, groups, 0, 0
         self.found: dict[int, list[Line]] = {}
         self.idle: list[Worker] = []
-        self.workers = [Worker(model, processes > 1) for _ in range(processes)]
-        self.busy: dict[object, tuple[int | None, Worker]] = {
-            worker.pipe: (None, worker) for worker in self.workers
+        self.workers = [Worker(processes > 1) for _ in range(processes)]
+        self.busy: dict[object, tuple[int, Worker]] = {
+            worker.pipe: (STARTING, worker) for worker in self.workers
         }
 
     def finished(self) -> list[list[Line]]:
@@ -125,8 +131,11 @@ class _Crew:
         for pipe in connection.wait([worker.pipe for _, worker in self.busy.values()], TICK):
             number, worker = self.busy.pop(pipe)
             lines = worker.reply()
+            if number == STARTING:
+                self._send(worker, LOADING, self.model)
+                continue
             self.idle.append(worker)
-            if number is not None:
+            if number != LOADING:
                 self.found[number] = lines
         ready = []
         while self.next in self.found:
@@ -140,10 +149,12 @@ class _Crew:
             group = next(self.groups, None)
             if group is None:
                 return
-            worker = self.idle.pop()
-            worker.pipe.send(group)
-            self.busy[worker.pipe] = (self.begun, worker)
+            self._send(self.idle.pop(), self.begun, group)
             self.begun += 1
+
+    def _send(self, worker: Worker, number: int, message: BatchModel | list[str]) -> None:
+        worker.pipe.send(message)
+        self.busy[worker.pipe] = (number, worker)
 
     def stop(self) -> None:
         """Ends all workers."""
@@ -165,10 +176,14 @@ def answered(
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """A process that is started in here never sees Ctrl-C, not even while it starts."""
+    """A process that is started in here never sees Ctrl-C, not even while it starts.
+
+    The tracker that Python starts with the first process would let Ctrl-C through again.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -176,9 +191,9 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _process(pipe: Connection, model: BatchModel) -> None:
+def _process(pipe: Connection) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
-    _serve(pipe, model)
+    _serve(pipe)
 
 
 def _end_with_parent() -> None:
@@ -189,10 +204,11 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _serve(pipe: Connection, model: BatchModel) -> None:
+def _serve(pipe: Connection) -> None:
     """Answers groups until there are no more; an error is sent instead of an answer."""
     try:
-        recorder = Recorder(model)
+        pipe.send([])
+        recorder = Recorder(pipe.recv())
         pipe.send([])
         while True:
             pipe.send(recorder.lines(pipe.recv()))

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -24,6 +25,8 @@ VERSION = 6
 
 MOST_BYTES = 256 << 20
 SUFFIX = ".code"
+LONGEST_WRITE = 600.0
+"""Seconds after which a file that has not got its name is one whose writer was killed."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class Code:
 def default_folder() -> Path:
     """Where the user's programs keep what they can make again."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base else Path.home() / ".cache") / "tapeformer" / "native"
+    with contextlib.suppress(RuntimeError):
+        return (Path(base) if base else Path.home() / ".cache") / "tapeformer" / "native"
+    return Path(os.devnull) / "no home, so no folder"
 
 
 def key_of(weights: TransformerWeights, *rest: object) -> str:
@@ -88,15 +93,16 @@ class Cache:
         self._shrink()
 
     def _shrink(self) -> None:
-        """Removes the least used files, half-written ones too, until the rest is small enough."""
+        """Removes what killed writers left, then the least used until the rest is small enough."""
         files = sorted(
             ((file.stat().st_mtime, file.stat().st_size, file) for file in self.folder.iterdir()),
             reverse=True,
         )
-        total = 0
-        for _, size, file in files:
+        total, now = 0, time.time()
+        for used, size, file in files:
             total += size
-            if total > self.most_bytes:
+            left = file.suffix != SUFFIX and now - used > LONGEST_WRITE
+            if left or total > self.most_bytes:
                 file.unlink(missing_ok=True)
 
 
