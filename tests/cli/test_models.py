@@ -197,36 +197,6 @@ def test_variants_of_an_engine_give_the_same_trace_file(
     assert plain.read_bytes() == other.read_bytes()
 
 
-def test_a_batch_is_answered_in_order_and_gone_on_with(tmp_path: Path) -> None:
-    inputs, answers = tmp_path / "in.txt", tmp_path / "out.jsonl"
-    inputs.write_text("abba\nab\n\nbab\n")
-    words = (
-        "run",
-        "palindrome",
-        "--levels",
-        "4",
-        "--batch",
-        str(inputs),
-        "--answers",
-        str(answers),
-    )
-    assert tapeformer(*words).returncode == 0
-    lines = answers.read_text().splitlines()
-    assert [json.loads(line)["outcome"] for line in lines] == [
-        "accept",
-        "reject",
-        "accept",
-        "accept",
-    ]
-    answers.write_text("\n".join(lines[:2]) + '\n{"input": ["')
-    assert tapeformer(*words).returncode == 0
-    again = answers.read_text().splitlines()
-    assert again[:2] == lines[:2]
-    assert len(again) == 4
-    inputs.write_text("abxa\n")
-    assert "symbol 'x'" in tapeformer(*words).stderr
-
-
 def test_a_run_without_levels_grows_and_tells() -> None:
     got = record("run", "busy_beaver_4")
     assert got["construction"] == "realtime"

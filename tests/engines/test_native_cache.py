@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,37 @@ def test_the_folder_stays_small(tmp_path: Path) -> None:
     kept = {file.stem for file in tmp_path.iterdir()}
     assert "19" in kept
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 5000
+
+
+def test_what_killed_writers_left_is_removed_in_time(tmp_path: Path) -> None:
+    for name, age in (("old", 2 * caching.LONGEST_WRITE), ("new", 0)):
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    Cache(tmp_path).get("key", lambda: code(b"abc"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["key.code", "new"]
+
+
+@pytest.mark.parametrize("step", ["replace", "fdopen"])
+def test_a_full_disk_does_no_harm(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, full)
+        assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
+    assert list(tmp_path.iterdir()) == []
+    assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
+
+
+def test_without_a_home_code_is_made_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert [Cache().get("key", lambda: code(b"abc")) for _ in "ab"] == [code(b"abc")] * 2
 
 
 def test_what_was_made_is_found_again(tmp_path: Path) -> None:

@@ -1,0 +1,193 @@
+"""A file of inputs becomes a file of answers; whatever stops it, the next run goes on rightly."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tapeformer.batch import BatchModel, BatchOptions, Inputs, Summary, run_file
+from tapeformer.compile import compile_machine
+from tapeformer.compile_options import CompileOptions
+from tapeformer.engines.nativecode.batch import INPUTS
+from tapeformer.faults import TapeformerError
+from tapeformer.gallery import gallery_machine
+
+MACHINE = gallery_machine("palindrome")
+BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=4))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> BatchModel:
+    return BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path_factory.mktemp("cache")))
+
+
+def inputs_of(*lines: str) -> Inputs:
+    return Inputs("".join(f"{line}\n" for line in lines).encode())
+
+
+def words(count: int) -> list[str]:
+    chance = random.Random(count)
+    return ["".join(chance.choices("ab", k=chance.randrange(6))) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"ab\n\nb", ["ab", "", "b"]),
+        (b"ab\r\nb\r\n", ["ab", "b"]),
+        (b"\xef\xbb\xbfab\n", ["ab"]),
+        ("a\x0bé\x85\u2028b\n".encode(), ["a\x0bé\x85\u2028b"]),
+        (b"a\xffb\n", ["a\ufffdb"]),
+    ],
+)
+def test_lines_end_where_a_person_ends_them(content: bytes, lines: list[str]) -> None:
+    assert list(Inputs(content)) == lines
+    assert len(Inputs(content)) == len(lines)
+
+
+def test_answers_come_in_order_and_by_two_processes(model: BatchModel, tmp_path: Path) -> None:
+    given, answers, seen = words(2 * INPUTS + 5), tmp_path / "answers", [0]
+
+    def watch(done: int) -> bool:
+        seen.append(done)
+        return True
+
+    found = run_file(model, inputs_of(*given), answers, watch=watch)
+    records = [json.loads(line) for line in answers.read_bytes().splitlines()]
+    assert [record["input"] for record in records] == given
+    assert [record["outcome"] == "accept" for record in records] == [w == w[::-1] for w in given]
+    assert (found.inputs, found.answered) == (len(given), len(given))
+    assert seen == sorted(seen)
+    alone = tmp_path / "alone"
+    run_file(model, inputs_of(*given), alone, processes=1)
+    assert alone.read_bytes() == answers.read_bytes()
+
+
+def test_an_input_that_does_not_fit_does_not_stop_the_others(
+    model: BatchModel, tmp_path: Path
+) -> None:
+    answers = tmp_path / "answers"
+    found = run_file(model, inputs_of("ab", "axb", "a" * 99, "", "aba"), answers)
+    records = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert [record.get("outcome") for record in records] == [
+        "reject",
+        None,
+        None,
+        "accept",
+        "accept",
+    ]
+    assert "symbol 'x'" in records[1]["error"]
+    assert "too long" in records[2]["error"]
+    assert found == Summary(5, {"accept": 2, "error": 2, "reject": 1})
+    assert run_file(model, inputs_of("ab", "axb", "a" * 99, "", "aba"), answers) == found
+
+
+def test_a_cut_anywhere_is_gone_on_with(model: BatchModel, tmp_path: Path) -> None:
+    answers, inputs = tmp_path / "answers", inputs_of("ab", "", "abx", "aba")
+    run_file(model, inputs, answers)
+    whole = answers.read_bytes()
+    ends = [place for place, letter in enumerate(whole) if letter == 10]
+    for cut in {0, 1, 7, 12, 40, len(whole) - 1, len(whole), *ends, *(end + 1 for end in ends)}:
+        answers.write_bytes(whole[:cut])
+        run_file(model, inputs, answers)
+        assert answers.read_bytes() == whole, cut
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("written", [0, 1, 9, 300, 10**6])
+def test_killed_while_it_writes(
+    written: int, model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = words(INPUTS + 40)
+    whole, answers = tmp_path / "whole", tmp_path / "answers"
+    run_file(model, inputs_of(*given), whole, processes=1)
+    write, calls = os.write, []
+
+    def killed(handle: int, content: memoryview) -> int:
+        calls.append(write(handle, content[:written]))
+        if len(calls) == 2 or written < len(content):
+            raise KilledError
+        return calls[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", killed)
+        with pytest.raises(KilledError):
+            run_file(model, inputs_of(*given), answers, processes=1)
+    assert answers.read_bytes() == whole.read_bytes()[: sum(calls)]
+    run_file(model, inputs_of(*given), answers, processes=1)
+    assert answers.read_bytes() == whole.read_bytes()
+
+
+def test_a_run_that_is_told_to_stop_goes_on_later(model: BatchModel, tmp_path: Path) -> None:
+    answers, inputs = tmp_path / "answers", inputs_of(*words(INPUTS + 9))
+    stopped = run_file(model, inputs, answers, processes=1, watch=lambda done: done == 0)
+    assert stopped.answered == INPUTS
+    assert run_file(model, inputs, answers, processes=1).answered == INPUTS + 9
+
+
+def test_answers_of_something_else_are_refused_and_kept(model: BatchModel, tmp_path: Path) -> None:
+    answers, inputs = tmp_path / "answers", inputs_of("ab", "aba")
+    run_file(model, inputs, answers)
+    whole = answers.read_bytes()
+    other = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=6))
+    few = replace(model.options, max_steps=2)
+    for text, changed, given in (
+        ("to other inputs", model, inputs_of("ab", "b")),
+        ("to other inputs", model, inputs_of("ab")),
+        ("of another model", replace(model, bundle=other), inputs),
+        ("other limits", replace(model, options=few), inputs),
+    ):
+        with pytest.raises(TapeformerError, match=text):
+            run_file(changed, given, answers)
+        assert answers.read_bytes() == whole
+    limited = tmp_path / "limited"
+    run_file(replace(model, options=few), inputs, limited)
+    with pytest.raises(TapeformerError, match="other limits"):
+        run_file(model, inputs, limited)
+
+
+@pytest.mark.parametrize("content", ["not json\n", "ab", '{"input": "b"', "[]\n", "{}\n", "3\n"])
+def test_a_file_that_has_no_answers_is_kept(
+    content: str, model: BatchModel, tmp_path: Path
+) -> None:
+    answers = tmp_path / "answers"
+    answers.write_text(content)
+    with pytest.raises(TapeformerError, match="no answer of a batch"):
+        run_file(model, inputs_of("ab"), answers)
+    assert answers.read_text() == content
+
+
+def test_two_runs_do_not_write_one_file(model: BatchModel, tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    with answers.open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(TapeformerError, match="another run is writing"):
+            run_file(model, inputs_of("ab"), answers)
+    assert run_file(model, inputs_of("ab"), answers).answered == 1
+
+
+def test_answers_that_cannot_be_written(
+    model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in (tmp_path / "none" / "answers", tmp_path, Path(os.devnull)):
+        with pytest.raises(TapeformerError, match="cannot be written"):
+            run_file(model, inputs_of("ab"), path)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(TapeformerError, match="No space left on device"):
+        run_file(model, inputs_of("ab"), tmp_path / "answers")
