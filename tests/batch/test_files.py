@@ -18,6 +18,7 @@ from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
+from tapeformer.weights.bundle import bundle_files
 
 MACHINE = gallery_machine("palindrome")
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=4))
@@ -67,6 +68,8 @@ def test_answers_come_in_order_and_by_two_processes(model: BatchModel, tmp_path:
     assert [record["outcome"] == "accept" for record in records] == [w == w[::-1] for w in given]
     assert (found.inputs, found.answered) == (len(given), len(given))
     assert seen == sorted(seen)
+    config = json.loads(bundle_files(BUNDLE)["config.json"])
+    assert {record["model"] for record in records} == {config["sha256"]["config"]}
     alone = tmp_path / "alone"
     run_file(model, inputs_of(*given), alone, processes=1)
     assert alone.read_bytes() == answers.read_bytes()

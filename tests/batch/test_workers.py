@@ -34,8 +34,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return new_place(tmp_path_factory.mktemp("kills"), "place")
 
 
+@pytest.fixture(scope="module")
+def whole(place: Place) -> bytes:
+    return place.result(batch=True)
+
+
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
-def test_killed_in_the_middle_the_next_run_is_right(kind: signal.Signals, place: Place) -> None:
+def test_killed_in_the_middle_the_next_run_is_right(
+    kind: signal.Signals, place: Place, whole: bytes
+) -> None:
+    place.answers.unlink(missing_ok=True)
     process = place.started(batch=True)
     waited(lambda: place.answers.exists() and place.answers.stat().st_size > 0)
     (os.killpg if kind == signal.SIGINT else os.kill)(process.pid, kind)
@@ -45,10 +53,7 @@ def test_killed_in_the_middle_the_next_run_is_right(kind: signal.Signals, place:
         assert process.returncode == 130
         assert errors.count("\n") == 1
         assert "the same command goes on from there" in errors
-    whole = place.result(batch=True)
-    place.answers.unlink()
     assert place.result(batch=True) == whole
-    place.answers.unlink()
 
 
 def test_groups_come_out_in_the_order_they_went_in(
