@@ -30,7 +30,10 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "layout", "compile_options", "machine", "formats", "queues", "weights"),
         *("constructions", "lowering"),
     },
-    "generation": {"faults", "layout", "simulator", "weights", "engines", "constructions"},
+    "growing": {"weights"},
+    "generation": {
+        *("faults", "layout", "simulator", "weights", "engines", "constructions", "growing"),
+    },
     "verification": {
         *("faults", "machine", "simulator", "queues", "drawing", "constructions"),
         *("compile", "generation"),

@@ -17,14 +17,18 @@ from numpy.typing import NDArray
 
 from tapeformer.constructions import Decoded, check_word, construction
 from tapeformer.engines.registry import make_engine
-from tapeformer.engines.stream import Stream
+from tapeformer.engines.stream import Stop, Stream, stops
 from tapeformer.faults import Fault, TapeformerError
+from tapeformer.growing import Grow, grown_window
 from tapeformer.simulator.result import Outcome, Tape
 from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.record import Token
-from tapeformer.weights.tokens import prompt_tokens, token_of
+from tapeformer.weights.tokens import prompt_tokens
 
-CHUNK, PIECE = 256, 1 << 19
+SHORT, LONG = 256, 4096
+"""Tokens in a piece that is shown, in a short run and in a long one."""
+HIDDEN = 1 << 19
+"""Tokens that are made without showing them before anyone is told."""
 RUNNING = "run"
 
 
@@ -60,9 +64,10 @@ class Reader:
         if not all(isinstance(name, str) and name in place for name in names):
             raise TapeformerError(Fault("the bundle does not say how to read its answer"))
         self.verdict, self.stepped, self.state = (place[str(name)] for name in names)
-        self.grow = place.get(str(bundle.answer.get("grow", "")))
         self.running = self.factors[self.verdict].values.index(RUNNING)
         self.step_mark = self.factors[self.stepped].values.index("1")
+        grow = place.get(str(bundle.answer.get("grow", "")))
+        self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
 
     def prompt(self, word: Sequence[str]) -> tuple[Token, ...]:
         """The prompt of a word that fits."""
@@ -118,15 +123,11 @@ class Counters:
     grown: int = 0
 
 
-Grow = Callable[[Bundle], Bundle]
-"""From a model to one that has one level more."""
-
-
 class Generation:
     """One run under way: a bundle, an engine, and what has been counted.
 
     With `grow`, the first token that asks for a further level is dropped and generated again by a
-    model that has it, from the same tokens.
+    larger model, from the same tokens.
     """
 
     def __init__(
@@ -152,59 +153,72 @@ class Generation:
         self.outcome: Outcome | None = None
 
     def pieces(
-        self, max_steps: int, max_tokens: int | None, most: int = CHUNK
+        self, max_steps: int, max_tokens: int | None, most: int | None = None
     ) -> Iterator[NDArray[np.int32]]:
         """Generated tokens in pieces of at most `most`, up to the verdict or a limit."""
         while self.outcome is None:
-            room = most if max_tokens is None else min(most, max_tokens - self.counts.tokens)
-            if room <= 0 or self.counts.steps >= max_steps:
+            room = self._room(most or self._piece(), max_steps, max_tokens)
+            if room <= 0:
                 self.outcome = Outcome.LIMIT
                 return
             rows = self.engine.advance(room)
             grows = self._first_to_grow(rows)
-            rows = self._cut(rows if grows is None else rows[:grows], max_steps)
+            rows = self._cut(rows if grows is None else rows[:grows])
             if len(rows):
                 self.kept.add(rows)
                 yield rows
             if grows is not None and self.outcome is None:
-                self._add_level()
+                self._add_levels(self.kept.rows())
+
+    def _piece(self) -> int:
+        """A long run is made in longer pieces; few tokens are made in vain after its end."""
+        return min(max(SHORT, self.counts.tokens // 16), LONG)
+
+    def _room(self, most: int, max_steps: int, max_tokens: int | None) -> int:
+        """Tokens that may be made: each makes at most one step, so none passes a limit."""
+        room = min(most, max_steps - self.counts.steps)
+        return room if max_tokens is None else min(room, max_tokens - self.counts.tokens)
 
     def _first_to_grow(self, rows: NDArray[np.int32]) -> int | None:
         """The first row that asks for a further level, if levels can be added."""
         if self.grow is None or self.reader.grow is None:
             return None
-        wanted = self.reader.factors[self.reader.grow].values.index("1")
-        asking = np.flatnonzero(rows[:, self.reader.grow] == wanted)
+        factor, fits = self.reader.grow
+        asking = np.flatnonzero(rows[:, factor] != fits)
         return int(asking[0]) if len(asking) else None
 
-    def _add_level(self) -> None:
-        """Goes on with a model of one level more: the kept tokens get its fields, all blank."""
+    def _add_levels(self, window: NDArray[np.int32]) -> None:
+        """Goes on with a larger model from the same tokens."""
         assert self.grow is not None
-        old, window = self.reader, self.kept.rows()
-        bundle = self.grow(old.bundle)
+        old, before = self.reader.bundle, self.engine
+        bundle = self.grow(old)
         self.reader = Reader(bundle)
-        rows = _lengthened(self.reader, _extended(old, self.reader, window))
+        rows = grown_window(old, bundle, window, self.prompt_tokens + self.counts.tokens)
         self.engine = make_engine(self.kind, bundle.weights, bundle.offsets, None, **self.variant)
+        self.engine.follow(before)
         self.engine.prompt(rows)
         self.kept = Kept(bundle.window)
         self.kept.add(rows)
-        self.counts.grown += 1
+        self.counts.grown += bundle.layout.levels - old.layout.levels
 
-    def _cut(self, rows: NDArray[np.int32], max_steps: int) -> NDArray[np.int32]:
+    def _cut(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """The rows up to the first that ends the run, counted."""
         if not len(rows):
             return rows
-        stepped = rows[:, self.reader.stepped] == self.reader.step_mark
-        steps = self.counts.steps + np.cumsum(stepped)
         stopped = rows[:, self.reader.verdict] != self.reader.running
-        ends = np.flatnonzero(stopped | (steps >= max_steps))
-        count = int(ends[0]) + 1 if len(ends) else len(rows)
-        if self.counts.boot is None and stepped[:count].any():
+        rows = rows[: int(np.argmax(stopped)) + 1] if stopped.any() else rows
+        stepped = rows[:, self.reader.stepped] == self.reader.step_mark
+        if self.counts.boot is None and stepped.any():
             self.counts.boot = self.counts.tokens + int(np.argmax(stepped))
-        self.counts.tokens += count
-        self.counts.steps = int(steps[count - 1])
-        self.outcome = self.reader.outcome(rows[count - 1].tolist())
-        return rows[:count]
+        self.counts.tokens += len(rows)
+        self.counts.steps += int(stepped.sum())
+        self.outcome = self.reader.outcome(rows[-1].tolist())
+        return rows
+
+    def may_hide(self) -> bool:
+        """Whether the rest is made faster without showing tokens: the machine steps, natively."""
+        stepping = self.counts.boot is not None and self.outcome is None
+        return stepping and self.engine.name == "native"
 
     def finish(
         self,
@@ -212,25 +226,29 @@ class Generation:
         max_tokens: int | None,
         watch: Callable[[int], bool] | None,
     ) -> None:
-        """Goes on to the end without showing tokens: the fast way once the machine steps.
-
-        A token makes at most one step, so no piece can pass the limit of steps.
-        """
-        stop, count = (
-            (self.reader.verdict, self.reader.running),
-            (self.reader.stepped, self.reader.step_mark),
-        )
+        """Goes on to the end without showing tokens."""
         while self.outcome is None:
-            room = min(PIECE, max_steps - self.counts.steps)
-            room = room if max_tokens is None else min(room, max_tokens - self.counts.tokens)
+            room = self._room(HIDDEN, max_steps, max_tokens)
             if room <= 0 or (watch is not None and not watch(self.counts.tokens)):
                 break
-            made, steps = self.engine.run(room, stop, count)
-            self.counts.tokens += made
-            self.counts.steps += steps
-            self.kept = Kept(self.reader.bundle.window)
-            self.kept.add(self.engine.window_tokens())
-            self.outcome = self.reader.outcome(self.kept.pieces[-1][-1].tolist())
+            self._hidden(room)
+        self.kept = Kept(self.reader.bundle.window)
+        self.kept.add(self.engine.window_tokens())
+
+    def _hidden(self, most: int) -> None:
+        """Makes tokens up to the verdict, or to one that asks for a further level: it is dropped."""
+        reader = self.reader
+        running = (reader.verdict, reader.running)
+        stop: Stop = (running, reader.grow) if self.grow and reader.grow else (running,)
+        made, steps = self.engine.run(most, stop, (reader.stepped, reader.step_mark))
+        token = self.engine.last_token()
+        dropped = stops(token, stop[1:])
+        self.counts.tokens += made - dropped
+        self.counts.steps += steps - (dropped and token[reader.stepped] == reader.step_mark)
+        if dropped:
+            self._add_levels(self.engine.window_tokens(1))
+        else:
+            self.outcome = reader.outcome(token)
 
     def answer(self, seconds: float) -> Answer:
         """What the last window says."""
@@ -250,33 +268,6 @@ class Generation:
             seconds=seconds,
             grown=self.counts.grown,
         )
-
-
-def _extended(old: Reader, new: Reader, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Tokens of a model as tokens of one with more factors, which are as in a prompt."""
-    fill = new.bundle.prompt.fill
-    place = {factor.name: index for index, factor in enumerate(old.factors)}
-    columns = []
-    for factor in new.factors:
-        if factor.name in place:
-            values = old.factors[place[factor.name]].values
-            number = np.array([factor.values.index(value) for value in values], np.int32)
-            columns.append(number[rows[:, place[factor.name]]])
-        else:
-            columns.append(np.full(len(rows), factor.values.index(fill[factor.name]), np.int32))
-    return np.stack(columns, axis=1)
-
-
-def _lengthened(reader: Reader, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """A window as long as the model's: what it had no fields for before is as in a prompt."""
-    missing = max(0, reader.bundle.window - len(rows))
-    prompt = reader.bundle.prompt
-    names = [factor.name for factor in reader.factors]
-    parity = names.index(prompt.parity)
-    blank = token_of(reader.factors, {**prompt.fill, prompt.parity: "0"})
-    older = np.tile(np.asarray(blank, np.int32), (missing, 1))
-    older[:, parity] = (rows[0, parity] + np.arange(missing, 0, -1)) % 2
-    return np.concatenate([older, rows])
 
 
 def generate(
@@ -303,7 +294,7 @@ def generate(
             see(rows, run.reader)
         if watch is not None and not watch(run.counts.tokens):
             break
-        if see is None and grow is None and run.counts.boot is not None and run.outcome is None:
+        if see is None and run.may_hide():
             run.finish(max_steps, max_tokens, watch)
             break
     return run.answer(time.perf_counter() - started)

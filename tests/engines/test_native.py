@@ -127,7 +127,7 @@ def test_run_counts_and_stops_alike(engine: type[Stream]) -> None:
     running.prompt(case.prompt)
     parity = len(case.weights.factors) - 1
     counted = int((rows[:expected, parity] == 1).sum())
-    assert running.run(50, (factor, value), (parity, 1)) == (expected, counted)
+    assert running.run(50, ((factor, value),), (parity, 1)) == (expected, counted)
     assert running.run(10) == (10, 0)
     assert running.window_tokens().tolist() == rows[: expected + 10][-8:].tolist()
     assert [tuple(row) for row in running.advance(5).tolist()] == EXPECTED[expected + 10 :][:5]

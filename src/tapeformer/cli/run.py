@@ -111,13 +111,15 @@ def run(
 
 
 def _grow(given: Given, options: CompileOptions) -> Callable[[Bundle], Bundle] | None:
-    """How a model gets one level more, where it may."""
+    """How a model gets more levels, where it may."""
     if given.bundle is not None or not grows(options):
         return None
     from tapeformer.compile import compile_machine
+    from tapeformer.growing import more_levels
 
     def larger(bundle: Bundle) -> Bundle:
-        levels, base = bundle.layout.levels + 1, bundle.layout.base
+        base = bundle.layout.base
+        levels = more_levels(bundle.layout.levels, base)
         return compile_machine(given.machine, replace(options, levels=levels, base=base))
 
     return larger

@@ -1,23 +1,26 @@
-"""The engine that is meant where none is named: sparse at first, machine code when it pays.
+"""The engine that is meant where none is named: machine code when it is there or pays, else sparse.
 
-Making machine code takes a second or more. A run that has made many tokens is likely to make many
-more, so the window is handed over then: no token changes.
+Making machine code takes a second or so. Where it was made before, it is used at once. Otherwise the
+sparse engine begins; a run that has made many tokens is likely to make many more, so the window is
+handed over then. No token changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines import sparse
 from tapeformer.engines.memory import Costs
-from tapeformer.engines.stream import Stream, Value
+from tapeformer.engines.nativecode.build import is_made
+from tapeformer.engines.nativecode.cache import Cache
+from tapeformer.engines.stream import Stop, Stream, Value, stops
 from tapeformer.weights.record import Token, TransformerWeights
 
-PAYS_AFTER = 8_000
-"""Tokens after which machine code is made."""
+PAYS_AFTER = 4_000
+"""Tokens after which machine code is made: the sparse engine needs about as long for them."""
 
 
 class Engine(Stream):
@@ -27,58 +30,72 @@ class Engine(Stream):
         self, weights: TransformerWeights, offsets: Sequence[int], window: int | None = None
     ) -> None:
         super().__init__(weights, offsets, window, Costs("auto", 0, 0, None))
-        self.name = "sparse"
         self._made = 0
-        self._stream: Stream = sparse.Engine(weights, offsets, window)
+        self._stream: Stream | None = None
+        self._settled = is_made(self.weights, Cache())
+        self.name = "native" if self._settled else "sparse"
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context."""
-        self._stream.prompt(tokens)
+        self._chosen(0).prompt(tokens)
 
     def advance(self, tokens: int) -> NDArray[np.int32]:
         """The next tokens, a row for each."""
-        self._choose(tokens)
-        rows = self._stream.advance(tokens)
+        rows = self._chosen(tokens).advance(tokens)
         self._count(len(rows))
         return rows
 
-    def run(
-        self, most: int, stop: Value | None = None, count: Value | None = None
-    ) -> tuple[int, int]:
+    def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
         """Makes tokens without showing them: see `Stream.run`."""
         total = counted = 0
         while total < most:
-            self._choose(0)
-            room = most - total if self.name == "native" else min(most - total, PAYS_AFTER)
-            made, hits = self._stream.run(room, stop, count)
+            stream = self._chosen(0)
+            room = most - total if self._settled else min(most - total, PAYS_AFTER)
+            made, hits = stream.run(room, stop, count)
             self._count(made)
             total, counted = total + made, counted + hits
-            if made < room:
-                break
-            if stop is not None and int(self._stream.window_tokens()[-1][stop[0]]) != stop[1]:
+            if stops(stream.last_token(), stop):
                 break
         return total, counted
 
-    def window_tokens(self) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first."""
-        return self._stream.window_tokens()
+    def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
+        """The most recent tokens, oldest first: see `Stream.window_tokens`."""
+        return self._chosen(0).window_tokens(dropped)
+
+    def last_token(self) -> Token:
+        """The newest token."""
+        return self._chosen(0).last_token()
+
+    def follow(self, smaller: Stream) -> None:
+        """Takes over a run: tokens made by the engine of a smaller model count."""
+        super().follow(smaller)
+        self._made += smaller._made if isinstance(smaller, Engine) else 0
 
     def _count(self, made: int) -> None:
+        stream = self._chosen(0)
         self._made += made
-        self.margin = min(self.margin, self._stream.margin)
+        self.margin, self.name = min(self.margin, stream.margin), stream.name
 
-    def _choose(self, wanted: int) -> None:
-        """Goes over to machine code where what was made, or is wanted now, is enough."""
-        if self.name == "sparse" and max(self._made, wanted) >= PAYS_AFTER:
-            from tapeformer.engines import native
-
-            window = self._stream.window_tokens()
-            self._stream = native.Engine(self.weights, self.offsets, self.window)
+    def _chosen(self, wanted: int) -> Stream:
+        """The engine at work: machine code where what was made, or is wanted now, is enough."""
+        pays = max(self._made, wanted) >= PAYS_AFTER
+        if self._stream is None:
+            self._settled |= pays
+            self._stream = self._engine()
+        elif pays and not self._settled:
+            window, self._settled = self._stream.window_tokens(), True
+            self._stream = self._engine()
             self._stream.prompt(window)
-            self.name = "native"
+        return self._stream
+
+    def _engine(self) -> Stream:
+        """Only the one in use is imported: the sparse one takes a second or two."""
+        module = import_module(f"tapeformer.engines.{'native' if self._settled else 'sparse'}")
+        stream: Stream = module.Engine(self.weights, self.offsets, self.window)
+        return stream
 
     def _absorb(self, rows: NDArray[np.int32]) -> None:
-        self._stream.prompt(rows)
+        self._chosen(0).prompt(rows)
 
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         assert len(last) == len(self.weights.factors)

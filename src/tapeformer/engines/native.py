@@ -13,14 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines import sparse
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.nativecode.build import single_code
 from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.tape import Ring
-from tapeformer.engines.stream import Stream, Value
+from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import Token, TransformerWeights
 from tapeformer.weights.verify import checked
@@ -57,7 +56,7 @@ class Engine(Stream):
             except NotLogicError as error:
                 self.reason = str(error)
         if self.reason:
-            self._successor = sparse.Engine(weights, offsets, window)
+            self._hand_over()
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context; they need not be the first."""
@@ -72,7 +71,7 @@ class Engine(Stream):
         left = tokens
         while left and self._successor is None:
             ring = self._started()
-            made, _ = self._made(min(left, ring.capacity - 1), None, None)
+            made, _ = self._made(min(left, ring.capacity - 1), (), None)
             pieces.append(ring.newest(made))
             left -= made
         if left and self._successor is not None:
@@ -80,9 +79,7 @@ class Engine(Stream):
             self.margin = min(self.margin, self._successor.margin)
         return np.concatenate(pieces)
 
-    def run(
-        self, most: int, stop: Value | None = None, count: Value | None = None
-    ) -> tuple[int, int]:
+    def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
         """Makes tokens without showing them: see `Stream.run`."""
         total = counted = 0
         while total < most and self._successor is None:
@@ -97,12 +94,18 @@ class Engine(Stream):
             total, counted = total + made, counted + hits
         return total, counted
 
-    def window_tokens(self) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first."""
+    def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
+        """The most recent tokens, oldest first: see `Stream.window_tokens`."""
         if self._successor is not None:
-            return self._successor.window_tokens()
+            return self._successor.window_tokens(dropped)
         ring = self._native()
-        return ring.newest(min(ring.seen, self.window))
+        return ring.newest(min(ring.seen - dropped, self.window), dropped)
+
+    def last_token(self) -> Token:
+        """The newest token."""
+        if self._successor is not None:
+            return self._successor.last_token()
+        return tuple(self._started().newest(1)[0].tolist())
 
     def _native(self) -> Ring:
         assert self._ring is not None
@@ -114,20 +117,24 @@ class Engine(Stream):
             raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))
         return ring
 
-    def _made(self, most: int, stop: Value | None, count: Value | None) -> tuple[int, int]:
+    def _made(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
         """Runs machine code; where it finds a neuron that is no bit, another engine goes on."""
         ring = self._native()
         made, counted = ring.run(most, stop, count)
         self.margin = min(self.margin, ring.margin())
         if ring.doubted:
-            self._hand_over()
+            self.reason = "a neuron was neither 0 nor 1"
+            window = self.window_tokens()
+            self._hand_over().prompt(window)
         return made, counted
 
-    def _hand_over(self) -> None:
-        self.reason = "a neuron was neither 0 nor 1"
-        window = self.window_tokens()
+    def _hand_over(self) -> Stream:
+        """The sparse engine from now on; it is loaded only here, because that takes a second."""
+        from tapeformer.engines import sparse
+
         self._successor = sparse.Engine(self.weights, self.offsets, self.window)
-        self._successor.prompt(window)
+        self.name = self._successor.name
+        return self._successor
 
     def _absorb(self, rows: NDArray[np.int32]) -> None:
         self._native().write(rows)

@@ -19,6 +19,9 @@ from tapeformer.weights.verify import checked
 Value: TypeAlias = tuple[int, int]
 """A factor of a token and one of its values, both by number."""
 
+Stop: TypeAlias = tuple[()] | tuple[Value] | tuple[Value, Value]
+"""Values that tokens must have for a run to go on: no more than machine code can watch."""
+
 
 class Stream(ABC):
     """A Transformer that generates tokens one after another, with memory for the window only.
@@ -69,25 +72,34 @@ class Stream(ABC):
         self._kept.append(rows)
         return rows
 
-    def run(
-        self, most: int, stop: Value | None = None, count: Value | None = None
-    ) -> tuple[int, int]:
+    def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
         """Makes tokens without showing them: how many, and how many of them had a counted value.
 
-        It ends after `most` tokens, or after the first that does not have the value `stop`.
+        It ends after `most` tokens, or after the first that lacks one of the values in `stop`.
         """
         made = counted = 0
         while made < most:
-            token = self.advance(1)[0]
+            token = self.advance(1)[0].tolist()
             made += 1
-            counted += count is not None and int(token[count[0]]) == count[1]
-            if stop is not None and int(token[stop[0]]) != stop[1]:
+            counted += count is not None and token[count[0]] == count[1]
+            if stops(token, stop):
                 break
         return made, counted
 
-    def window_tokens(self) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first: all that another engine needs to go on from here."""
-        return self._kept.rows().copy()
+    def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
+        """The most recent tokens, oldest first: all that another engine needs to go on from here.
+
+        With `dropped`, which is 0 or 1, the window is that of so many tokens before.
+        """
+        return self._kept.rows(dropped).copy()
+
+    def last_token(self) -> Token:
+        """The newest token."""
+        return tuple(self._kept.rows()[-1].tolist())
+
+    def follow(self, smaller: Stream) -> None:
+        """Takes over a run from the engine of a smaller model: what it has seen, not its tokens."""
+        self.margin = min(self.margin, smaller.margin)
 
     def _rows(self, tokens: Sequence[Token] | NDArray[np.integer]) -> NDArray[np.int32]:
         sizes = np.array([len(factor.values) for factor in self.weights.factors])
@@ -106,6 +118,11 @@ class Stream(ABC):
     @abstractmethod
     def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
         """Generates tokens after `last`, the only one in the context not yet absorbed."""
+
+
+def stops(token: Sequence[int], stop: Stop) -> bool:
+    """Whether a token lacks a value that a run needs to go on."""
+    return any(token[factor] != value for factor, value in stop)
 
 
 def check_choice(what: str, choice: str, known: Sequence[str]) -> None:
@@ -129,21 +146,25 @@ def _check_positions(stream: Stream) -> None:
 
 
 class _TokenWindow:
-    """The most recent tokens, at a constant cost per token: a buffer of twice the window."""
+    """The most recent tokens, at a constant cost per token: a buffer of twice what is kept.
+
+    One more than the window is kept, so that the newest can be dropped.
+    """
 
     def __init__(self, window: int, factors: int) -> None:
         self.window, self.end = window, 0
-        self.buffer: NDArray[np.int32] = np.zeros((2 * window, factors), np.int32)
+        self.buffer: NDArray[np.int32] = np.zeros((2 * (window + 1), factors), np.int32)
 
-    def rows(self) -> NDArray[np.int32]:
-        """The kept tokens, oldest first."""
-        return self.buffer[max(self.end - self.window, 0) : self.end]
+    def rows(self, dropped: int = 0) -> NDArray[np.int32]:
+        """The window, or that of some tokens before, oldest first."""
+        end = self.end - dropped
+        return self.buffer[max(end - self.window, 0) : end]
 
     def append(self, rows: NDArray[np.int32]) -> None:
         """Adds tokens; the oldest fall out."""
-        rows = rows[-self.window :]
+        rows = rows[-self.window - 1 :]
         if self.end + len(rows) > len(self.buffer):
-            kept = self.rows().copy()
+            kept = self.buffer[max(self.end - self.window - 1, 0) : self.end].copy()
             self.buffer[: len(kept)] = kept
             self.end = len(kept)
         self.buffer[self.end : self.end + len(rows)] = rows

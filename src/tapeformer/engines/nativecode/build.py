@@ -21,7 +21,16 @@ BATCH_PARTS = 4
 
 def single_code(weights: TransformerWeights, cache: Cache) -> Code:
     """Machine code for one stream."""
-    return cache.get(key_of(weights, "single", target()), lambda: _single(weights))
+    return cache.get(_single_key(weights), lambda: _single(weights))
+
+
+def is_made(weights: TransformerWeights, cache: Cache) -> bool:
+    """Whether machine code for one stream is there already."""
+    return isinstance(cache.find(_single_key(weights)), Code)
+
+
+def _single_key(weights: TransformerWeights) -> str:
+    return key_of(weights, "single", target())
 
 
 def batch_code(weights: TransformerWeights, cache: Cache) -> Code:

@@ -1,4 +1,4 @@
-"""Machine code that was made before: kept by the hash of all that it depends on.
+"""Machine code that was made before, or why there is none: kept by the hash of all it depends on.
 
 A file is written under another name and renamed, so that nobody sees half of it; it carries the
 hash of its own content, so that a broken one is made again. The least used are removed first.
@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.plan import Plan
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
-VERSION = 6
+VERSION = 7
 """Counts the changes of what machine code is made of; older code is then not found any more."""
 
 MOST_BYTES = 256 << 20
@@ -35,6 +36,13 @@ class Code:
 
     plan: Plan
     machine_code: bytes
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a model cannot be turned into gates: to find out can take longer than to make code."""
+
+    reason: str
 
 
 def default_folder() -> Path:
@@ -68,24 +76,36 @@ class Cache:
         self.most_bytes = most_bytes
 
     def get(self, key: str, make: Callable[[], Code]) -> Code:
-        """What is kept under a key, made now if there is nothing sound."""
-        path = self.folder / f"{key}{SUFFIX}"
+        """What is kept under a key, made now if there is nothing sound; NotLogicError as `make`."""
+        found = self.find(key)
+        if found is None:
+            found = _outcome(make)
+            with contextlib.suppress(OSError):
+                self._put(self._path(key), found)
+        if isinstance(found, Refusal):
+            raise NotLogicError(found.reason)
+        return found
+
+    def find(self, key: str) -> Code | Refusal | None:
+        """What is kept under a key, if it is sound; it then counts as used."""
+        path = self._path(key)
         try:
             found = _unpacked(path.read_bytes())
-            os.utime(path)
-            return found
         except (OSError, ValueError, KeyError, TypeError):
-            made = make()
-            with contextlib.suppress(OSError):
-                self._put(path, made)
-            return made
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return found
 
-    def _put(self, path: Path, code: Code) -> None:
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{SUFFIX}"
+
+    def _put(self, path: Path, found: Code | Refusal) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_packed(code))
+                file.write(_packed(found))
             os.replace(name, path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -106,17 +126,32 @@ class Cache:
                 file.unlink(missing_ok=True)
 
 
-def _packed(code: Code) -> bytes:
-    header = json.dumps(asdict(code.plan)).encode()
-    content = len(header).to_bytes(8, "little") + header + code.machine_code
+def _outcome(make: Callable[[], Code]) -> Code | Refusal:
+    try:
+        return make()
+    except NotLogicError as error:
+        return Refusal(str(error))
+
+
+def _packed(found: Code | Refusal) -> bytes:
+    """The hash of the rest, the length of a header, the header, and the machine code."""
+    entries, code = (
+        (asdict(found.plan), found.machine_code)
+        if isinstance(found, Code)
+        else (asdict(found), b"")
+    )
+    header = json.dumps(entries).encode()
+    content = len(header).to_bytes(8, "little") + header + code
     return sha256(content).digest() + content
 
 
-def _unpacked(content: bytes) -> Code:
-    """The code of a file; ValueError where it is not what was written."""
+def _unpacked(content: bytes) -> Code | Refusal:
+    """What a file holds; ValueError where it is not what was written."""
     if len(content) < 40 or sha256(content[32:]).digest() != content[:32]:
         raise ValueError("broken")
     end = 40 + int.from_bytes(content[32:40], "little")
     entries = json.loads(content[40:end])
+    if "reason" in entries:
+        return Refusal(entries["reason"])
     places = tuple(tuple((w, m) for w, m in factor) for factor in entries.pop("places"))
     return Code(Plan(**entries, places=places), content[end:])

@@ -11,7 +11,7 @@ from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.loop import COUNTER, counted
 from tapeformer.engines.nativecode.plan import Codec, Place, aligned
 from tapeformer.engines.nativecode.words import ONES
-from tapeformer.engines.stream import Value
+from tapeformer.engines.stream import Stop, Value
 
 LEAST = 1024
 """A ring has at least so many places, so that a short window is not read in many small pieces."""
@@ -20,8 +20,9 @@ LEAST = 1024
 class Ring:
     """The window of a stream as a ring of words.
 
-    After a run, `stopped` says that the watched value has changed, and `doubted` that the guard
-    was set: the token that would have come next must be computed by another engine.
+    One token more than the window is kept. After a run, `stopped` says that a watched value has
+    changed, and `doubted` that the guard was set: the token that would have come next must be
+    computed by another engine.
     """
 
     def __init__(self, code: Code, distances: Distances, window: int) -> None:
@@ -43,8 +44,9 @@ class Ring:
                 self._absorb()
                 self._put(row[None])
         else:
-            self.seen += max(0, len(rows) - self.window)
-            self._put(rows[-self.window :])
+            kept = rows[-self.window - 1 :]
+            self.seen += len(rows) - len(kept)
+            self._put(kept)
 
     def _put(self, rows: NDArray[np.int32]) -> None:
         places = np.arange(self.seen, self.seen + len(rows)) % self.capacity
@@ -57,18 +59,19 @@ class Ring:
             spare = aligned(max(1, self.plan.digits))
             self._call(1, np.zeros(7, np.uint64), np.zeros(3, np.int64), spare)
 
-    def newest(self, count: int) -> NDArray[np.int32]:
-        """The last tokens, oldest first."""
-        places = np.arange(self.seen - count, self.seen) % self.capacity
+    def newest(self, count: int, dropped: int = 0) -> NDArray[np.int32]:
+        """The last tokens, or those before some that are dropped, oldest first."""
+        end = self.seen - dropped
+        places = np.arange(end - count, end) % self.capacity
         return self._codec.read(self._memory[places])
 
-    def run(self, most: int, stop: Value | None, count: Value | None) -> tuple[int, int]:
+    def run(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
         """Makes tokens: how many, and how many of them had the counted value."""
         watch, words = aligned(7), np.zeros(3, np.int64)
         watch[6] = 1
-        if stop is not None:
-            words[0], watch[1] = self._bit(stop)
-            watch[0] = watch[1]
+        for place, value in enumerate(stop):
+            words[place], bit = self._bit(value)
+            watch[2 * place] = watch[2 * place + 1] = bit
         if count is not None:
             words[2], watch[5] = self._bit(count)
         self._counters[:] = 0
@@ -92,11 +95,11 @@ class Ring:
         return made
 
     def _changed(self, made: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> bool:
-        """Whether the newest token has another value than the watched one."""
+        """Whether the newest token lacks a watched value."""
         if not made:
             return False
-        word = self._memory[(self.seen + made - 1) % self.capacity, words[0]]
-        return bool((word ^ watch[0]) & watch[1])
+        found = self._memory[(self.seen + made - 1) % self.capacity, words[:2]]
+        return bool(((found ^ watch[:4:2]) & watch[1:4:2]).any())
 
     def _bit(self, value: Value) -> Place:
         """The word of a value and one of its bits."""
