@@ -25,7 +25,7 @@ from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.record import Token
 from tapeformer.weights.tokens import prompt_tokens
 
-SHORT, LONG = 256, 4096
+SHORT, LONG = 64, 4096
 """Tokens in a piece that is shown, in a short run and in a long one."""
 HIDDEN = 1 << 19
 """Tokens that are made without showing them before anyone is told."""
@@ -172,7 +172,7 @@ class Generation:
 
     def _piece(self) -> int:
         """A long run is made in longer pieces; few tokens are made in vain after its end."""
-        return min(max(SHORT, self.counts.tokens // 16), LONG)
+        return min(max(SHORT, self.counts.tokens // 8), LONG)
 
     def _room(self, most: int, max_steps: int, max_tokens: int | None) -> int:
         """Tokens that may be made: each makes at most one step, so none passes a limit."""

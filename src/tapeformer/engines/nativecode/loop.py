@@ -36,53 +36,60 @@ def _loop(program: Program, shape: Shape, pieces: int, results: Results) -> str:
     those are; the counters, and the smallest margin so far. It answers the tokens made, negative
     and less one where the guard stopped it.
     """
-    word = shape.word
-    return "\n".join(
-        [
-            "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
-            " ptr noalias %back, ptr noalias %slots, ptr noalias %watch, ptr noalias %words,"
-            " ptr noalias %counters, ptr noalias %margin) {",
-            "entry:",
-            *(
-                f"%k{i}p = getelementptr i64, ptr %words, i64 {i}\n%k{i} = load i64, ptr %k{i}p"
-                for i in range(3)
-            ),
-            *(
-                f"%w{i}p = getelementptr {word}, ptr %watch, i64 {i}\n"
-                f"%w{i} = load {word}, ptr %w{i}p"
-                for i in range(7)
-            ),
-            "br label %loop",
-            "loop:",
-            "%made = phi i64 [ 0, %entry ], [ %more, %again ]",
-            "%now = add i64 %position, %made",
-            "%after = add i64 %now, 1",
-            "%next.p = and i64 %after, %mask",
-            f"%next.o = mul i64 %next.p, {8 * shape.parts * shape.stride}",
-            "%next = getelementptr i8, ptr %ring, i64 %next.o",
-            *(
-                f"call void @piece{i}(ptr %ring, i64 %now, i64 %mask, ptr %back, ptr %slots,"
-                " ptr %next)"
-                for i in range(pieces)
-            ),
-            *_guard(program, shape, results),
-            "counted:",
-            *_margins(program, shape, results),
-            "%more = add i64 %made, 1",
-            *_count(shape),
-            "watched:",
-            *_watched(shape),
-            "again:",
-            "%enough = icmp eq i64 %more, %most",
-            "br i1 %enough, label %done, label %loop",
-            "done:",
-            "ret i64 %more",
-            "stopped:",
-            "%negative = sub i64 -1, %made",
-            "ret i64 %negative",
-            "}",
-        ]
+    lines = [
+        *_entry(shape),
+        *_token(shape, pieces),
+        *_guard(program, shape, results),
+        "counted:",
+        *_margins(program, shape, results),
+        *_count(shape),
+        *_watched(shape),
+        *_exits(),
+    ]
+    return "\n".join(lines)
+
+
+def _entry(shape: Shape) -> Iterator[str]:
+    """The head of the function: what is the same for every token is loaded once."""
+    yield (
+        "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
+        " ptr noalias %back, ptr noalias %slots, ptr noalias %watch, ptr noalias %words,"
+        " ptr noalias %counters, ptr noalias %margin) {"
     )
+    yield "entry:"
+    for i in range(3):
+        yield f"%k{i}p = getelementptr i64, ptr %words, i64 {i}\n%k{i} = load i64, ptr %k{i}p"
+    for i in range(7):
+        yield f"%w{i}p = getelementptr {shape.word}, ptr %watch, i64 {i}"
+        yield f"%w{i} = load {shape.word}, ptr %w{i}p"
+    yield "br label %loop"
+
+
+def _token(shape: Shape, pieces: int) -> Iterator[str]:
+    """One token: its place in the ring, then the pieces one after another."""
+    yield "loop:"
+    yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
+    yield "%now = add i64 %position, %made"
+    yield "%after = add i64 %now, 1"
+    yield "%next.p = and i64 %after, %mask"
+    yield f"%next.o = mul i64 %next.p, {8 * shape.parts * shape.stride}"
+    yield "%next = getelementptr i8, ptr %ring, i64 %next.o"
+    arguments = "ptr %ring, i64 %now, i64 %mask, ptr %back, ptr %slots, ptr %next"
+    for i in range(pieces):
+        yield f"call void @piece{i}({arguments})"
+
+
+def _exits() -> Iterator[str]:
+    """The three ways on from a token: the next one, enough, and the guard's."""
+    yield "again:"
+    yield "%enough = icmp eq i64 %more, %most"
+    yield "br i1 %enough, label %done, label %loop"
+    yield "done:"
+    yield "ret i64 %more"
+    yield "stopped:"
+    yield "%negative = sub i64 -1, %made"
+    yield "ret i64 %negative"
+    yield "}"
 
 
 def _is_set(shape: Shape, value: str, name: str) -> str:
@@ -130,6 +137,7 @@ def _margins(program: Program, shape: Shape, results: Results) -> Iterator[str]:
 
 def _count(shape: Shape) -> Iterator[str]:
     """Adds 1 to the counter of each input that has the counted value: a carry from digit to digit."""
+    yield "%more = add i64 %made, 1"
     yield _slot(shape, "%next", "%k2", "%hit")
     yield f"%hit.x = xor {shape.word} %hit, %w4"
     yield f"%first = and {shape.word} %hit.x, %w5"
@@ -149,6 +157,8 @@ def _count(shape: Shape) -> Iterator[str]:
 
 
 def _watched(shape: Shape) -> Iterator[str]:
+    """Ends the run where one of the two watched words is not as expected."""
+    yield "watched:"
     for i in range(2):
         yield _slot(shape, "%next", f"%k{i}", f"%seen{i}")
         yield f"%seen{i}.x = xor {shape.word} %seen{i}, %w{2 * i}"

@@ -12,7 +12,7 @@ from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.words import Program
 
 PIECE = 256
-"""Tokens read at a time."""
+"""Tokens read at a time: what is worked on then stays near the processor."""
 
 Place = tuple[int, int]
 """A word of a token, and the bits of it that are set where a factor has the value."""
@@ -67,9 +67,9 @@ class Codec:
         flat = [place for factor in plan.places for place in factor]
         self.words = np.array([word for word, _ in flat])
         self.masks = np.array([mask for _, mask in flat], np.uint64)
-        sizes = np.array([len(factor) for factor in plan.places])
+        sizes = [len(factor) for factor in plan.places]
         self.starts = np.cumsum([0, *sizes[:-1]])
-        self.having = [np.flatnonzero(sizes > value) for value in range(int(sizes.max()))]
+        self._reading = _Reading(plan, np.array(sizes))
 
     def written(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
         """Tokens as words."""
@@ -81,18 +81,50 @@ class Codec:
         return entries
 
     def read(self, entries: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Words as tokens; in pieces, and by columns, because that keeps memory near."""
-        rows = np.zeros((len(entries), len(self.starts)), np.int32)
+        """Words as tokens, in pieces."""
+        rows = np.empty((len(entries), len(self.starts)), np.int32)
         for start in range(0, len(entries), PIECE):
-            columns = np.ascontiguousarray(entries[start : start + PIECE].T)
-            rows[start : start + PIECE] = self._values(columns).T
+            octets = entries[start : start + PIECE].view(np.uint8)
+            rows[start : start + PIECE] = self._reading.values(octets).T
         return rows
 
-    def _values(self, columns: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Factors x tokens, from words x tokens: each value but the first adds its number."""
-        values = np.zeros((len(self.starts), columns.shape[1]), np.int32)
-        for value, factors in enumerate(self.having[1:], start=1):
-            bits = self.starts[factors] + value
-            found = (columns[self.words[bits]] & self.masks[bits, None]) != 0
-            values[factors] += found * np.int32(value)
-        return values
+
+class _Reading:
+    """Where to find every value but the first of a factor: an octet of a token, a bit of it.
+
+    Factors stand in the order of their sizes, so that those with a further value come first; then
+    all first values are looked for at once, all second ones, and so on, with one token beside the
+    other.
+    """
+
+    def __init__(self, plan: Plan, sizes: NDArray[np.int64]) -> None:
+        order = np.argsort(-sizes, kind="stable")
+        self.back = np.argsort(order)
+        self.having = [int((sizes > value).sum()) for value in range(1, int(sizes.max()))]
+        found = [
+            (*_bit(plan.places[factor][value]), value)
+            for value, count in enumerate(self.having, start=1)
+            for factor in order[:count].tolist()
+        ]
+        octets, masks, numbers = np.array(found, np.int64).reshape(-1, 3).T
+        self.used, self.octets = np.unique(octets, return_inverse=True)
+        self.masks = masks.astype(np.uint8)[:, None]
+        self.numbers = numbers.astype(np.min_scalar_type(int(sizes.max())))[:, None]
+
+    def values(self, octets: NDArray[np.uint8]) -> NDArray[np.unsignedinteger]:
+        """Factors x tokens, from tokens x octets: each value adds its number."""
+        columns = np.ascontiguousarray(octets[:, self.used].T)
+        found = ((columns[self.octets] & self.masks) != 0) * self.numbers
+        values = np.zeros((len(self.back), len(octets)), self.numbers.dtype)
+        start = 0
+        for count in self.having:
+            values[:count] += found[start : start + count]
+            start += count
+        return values[self.back]
+
+
+def _bit(place: Place) -> Place:
+    """The octet of a token that has the lowest bit of a place, and the bit in it."""
+    word, mask = place
+    low = (mask & -mask).bit_length() - 1
+    return 8 * word + low // 8, 1 << low % 8

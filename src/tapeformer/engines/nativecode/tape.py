@@ -62,8 +62,10 @@ class Ring:
     def newest(self, count: int, dropped: int = 0) -> NDArray[np.int32]:
         """The last tokens, or those before some that are dropped, oldest first."""
         end = self.seen - dropped
-        places = np.arange(end - count, end) % self.capacity
-        return self._codec.read(self._memory[places])
+        start = (end - count) % self.capacity
+        first = self._codec.read(self._memory[start : start + count])
+        rest = self._codec.read(self._memory[: count - len(first)])
+        return np.concatenate([first, rest])
 
     def run(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
         """Makes tokens: how many, and how many of them had the counted value."""
