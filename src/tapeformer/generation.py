@@ -127,7 +127,7 @@ class Generation:
     """One run under way: a bundle, an engine, and what has been counted.
 
     With `grow`, the first token that asks for a further level is dropped and generated again by a
-    larger model, from the same tokens.
+    larger model, from the same tokens; until then the engine is `ahead` of what is kept.
     """
 
     def __init__(
@@ -151,6 +151,7 @@ class Generation:
         self.kept.add(np.asarray(tokens, np.int32))
         self.counts = Counters()
         self.outcome: Outcome | None = None
+        self.ahead = False
 
     def pieces(
         self, max_steps: int, max_tokens: int | None, most: int | None = None
@@ -164,10 +165,11 @@ class Generation:
             rows = self.engine.advance(room)
             grows = self._first_to_grow(rows)
             rows = self._cut(rows if grows is None else rows[:grows])
+            self.ahead = grows is not None
             if len(rows):
                 self.kept.add(rows)
                 yield rows
-            if grows is not None and self.outcome is None:
+            if self.ahead and self.outcome is None:
                 self._add_levels(self.kept.rows())
 
     def _piece(self) -> int:
@@ -218,7 +220,7 @@ class Generation:
     def may_hide(self) -> bool:
         """Whether the rest is made faster without showing tokens: the machine steps, natively."""
         stepping = self.counts.boot is not None and self.outcome is None
-        return stepping and self.engine.name == "native"
+        return stepping and not self.ahead and self.engine.name == "native"
 
     def finish(
         self,

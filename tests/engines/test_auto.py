@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +14,42 @@ from tapeformer import CompileOptions, compile_machine, gallery_machine, generat
 from tapeformer.engines import auto
 from tapeformer.engines.registry import make_engine
 from tapeformer.generation import Reader
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No code is there from before."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_code_that_was_made_is_used_at_once() -> None:
+    bundle = compile_machine(gallery_machine("busy_beaver_2"), CompileOptions("paper", 2, 4))
+    sparsely = generate(bundle, (), engine="auto")
+    generate(bundle, (), engine="native")
+    natively = generate(bundle, (), engine="auto")
+    assert (sparsely.engine, natively.engine) == ("sparse", "native")
+    assert natively == replace(sparsely, seconds=natively.seconds)
+
+
+WITHOUT_TORCH = """
+import sys
+from tapeformer import CompileOptions, compile_machine, gallery_machine, generate
+options = CompileOptions("paper", 2, 4)
+answer = generate(compile_machine(gallery_machine("busy_beaver_2"), options), ())
+print(answer.engine, "torch" in sys.modules)
+"""
+
+
+def test_pytorch_is_not_loaded_where_code_is_there() -> None:
+    def said() -> str:
+        words = [sys.executable, "-c", WITHOUT_TORCH]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert said() == "sparse True"
+    bundle = compile_machine(gallery_machine("busy_beaver_2"), CompileOptions("paper", 2, 4))
+    generate(bundle, (), engine="native")
+    assert said() == "native False"
 
 
 def test_no_token_changes_when_the_run_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
-from tapeformer.engines import dense, native, sparse
+from tapeformer.engines import auto, dense, native, sparse
 from tapeformer.engines.nativecode import build
+from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.lanes import packed_program
 from tapeformer.engines.stream import Stream
@@ -131,6 +132,57 @@ def test_run_counts_and_stops_alike(engine: type[Stream]) -> None:
     assert running.run(10) == (10, 0)
     assert running.window_tokens().tolist() == rows[: expected + 10][-8:].tolist()
     assert [tuple(row) for row in running.advance(5).tolist()] == EXPECTED[expected + 10 :][:5]
+
+
+@pytest.mark.parametrize("engine", [dense.Engine, sparse.Engine, native.Engine, auto.Engine])
+def test_run_stops_where_either_value_is_lacking(engine: type[Stream]) -> None:
+    case = four("offset")
+    rows = np.array(EXPECTED)
+    firsts = [int(np.argmax(column != column[0])) for column in rows.T]
+    early, late = np.argsort(firsts)[-2:].tolist()
+    assert 0 < firsts[early] < firsts[late]
+    for stop in ((early, late), (late, early)):
+        running = engine(case.weights, case.offsets, None)  # type: ignore[call-arg]
+        running.prompt(case.prompt)
+        first, second = ((factor, int(rows[0, factor])) for factor in stop)
+        assert running.run(50, (first, second)) == (firsts[early] + 1, 0)
+        assert running.last_token() == EXPECTED[firsts[early]]
+        assert running.window_tokens(1).tolist() == seen(case, firsts[early]).tolist()
+        assert running.window_tokens().tolist() == seen(case, firsts[early] + 1).tolist()
+
+
+def seen(case: Case, made: int) -> np.ndarray:
+    """The window after some tokens were made."""
+    return np.concatenate([case.prompt, np.array(EXPECTED[:made]).reshape(made, -1)])[-8:]
+
+
+@pytest.mark.parametrize("engine", [sparse.Engine, native.Engine])
+def test_a_given_window_can_lose_its_last_token(engine: type[Stream]) -> None:
+    case = four()
+    running = engine(case.weights, case.offsets, None)  # type: ignore[call-arg]
+    running.prompt(EXPECTED[:30])
+    assert running.window_tokens(1).tolist() == [list(token) for token in EXPECTED[21:29]]
+
+
+def test_the_ring_comes_round(cache: Path) -> None:
+    engine, expected = native_engine(four(), cache), FOUR.run(LENGTHS, WORD, 2200)
+    for start in range(0, 2200, 550):
+        rows = engine.advance(550).tolist()
+        assert [tuple(row) for row in rows] == expected[start : start + 550]
+        assert engine.window_tokens().tolist() == rows[-8:]
+
+
+def test_a_refusal_is_found_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = four("queue", 4)
+    normalised = Case("norm", with_layer_norm(case.weights), case.offsets, case.prompt)
+    first = native_engine(normalised, cache)
+    monkeypatch.setattr(build, "logic_of", None)
+    second = native_engine(normalised, cache)
+    assert second.reason == first.reason
+    assert second.reason
+    assert second.name == "sparse"
+    assert not build.is_made(normalised.weights, Cache(cache))
+    assert second.advance(20).tolist() == first.advance(20).tolist()
 
 
 def test_handing_over_in_both_directions(cache: Path) -> None:

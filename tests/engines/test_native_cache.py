@@ -13,6 +13,7 @@ import pytest
 from tapeformer.engines import native
 from tapeformer.engines.nativecode import cache as caching
 from tapeformer.engines.nativecode.cache import Cache, Code
+from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.plan import Plan
 from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
@@ -124,6 +125,22 @@ def test_what_was_made_is_found_again(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     first = cache.get("key", lambda: code(b"abc"))
     assert cache.get("key", lambda: pytest.fail("made twice")) == first
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_refusal_is_kept_like_code(damaged: bool, tmp_path: Path) -> None:
+    def refuse() -> Code:
+        asked.append("made")
+        raise NotLogicError("too intricate")
+
+    asked: list[str] = []
+    for _ in range(3):
+        with pytest.raises(NotLogicError, match="too intricate"):
+            Cache(tmp_path).get("key", refuse)
+        if damaged:
+            file = tmp_path / "key.code"
+            file.write_bytes(file.read_bytes()[:-3])
+    assert len(asked) == (3 if damaged else 1)
 
 
 def test_the_key_sees_every_parameter() -> None:

@@ -1,0 +1,108 @@
+"""Runs that add levels in flight: same answer and tokens for every engine, none shown or all."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import pytest
+
+from tapeformer import CompileOptions, compile_machine, generate, loads, simulate
+from tapeformer.engines import auto
+from tapeformer.generation import Answer, Generation
+from tapeformer.growing import Grow, more_levels
+from tapeformer.weights.bundle import Bundle
+
+RUNNER = loads("1RA1RA")
+"""Runs to the right for ever: it needs one cell more in every step."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    yield
+    patch.undo()
+
+
+@functools.cache
+def start(levels: int = 2) -> Bundle:
+    return compile_machine(RUNNER, CompileOptions(levels=levels))
+
+
+def growing_by(levels: int) -> Grow:
+    return lambda bundle: start(bundle.layout.levels + levels)
+
+
+def said(answer: Answer) -> tuple[object, ...]:
+    """All that must not depend on when levels came."""
+    counts = (answer.steps, answer.boot_tokens, answer.cot_tokens, answer.prompt_tokens)
+    return (answer.outcome, answer.state, answer.tapes, answer.margin, *counts)
+
+
+def test_how_many_levels() -> None:
+    assert [more_levels(levels, 2) for levels in (2, 3, 4, 11, 12, 15, 16, 20)] == [
+        *(4, 4, 12, 12, 16, 16, 17, 21)
+    ]
+    assert [more_levels(levels, 4) for levels in (2, 3, 7, 9)] == [3, 7, 9, 10]
+
+
+@pytest.mark.parametrize("engine", ["native", "auto", "sparse", "dense"])
+@pytest.mark.parametrize("added", [1, 3])
+def test_the_answer_is_that_of_all_levels_from_the_start(engine: str, added: int) -> None:
+    for limit in (5, 17, 40, 90):
+        fixed = generate(start(5), (), engine="sparse", max_steps=limit)
+        grown = generate(start(), (), engine=engine, max_steps=limit, grow=growing_by(added))
+        assert said(grown) == said(fixed)
+        assert grown.tapes == simulate(RUNNER, max_steps=limit).tapes
+        assert grown.bundle.layout.levels == 2 + grown.grown
+
+
+def test_levels_are_added_in_the_step_that_needs_them_and_not_before() -> None:
+    wanted: dict[str, list[int]] = {}
+    for engine in ("native", "sparse"):
+        for limit in (1, *range(20, 32), *range(40, 64, 4)):
+            answer = generate(start(), (), engine=engine, max_steps=limit, grow=growing_by(1))
+            assert (answer.steps, answer.cot_tokens - answer.boot_tokens) == (limit, limit)
+            wanted.setdefault(engine, []).append(answer.grown)
+    assert wanted["native"] == wanted["sparse"]
+    assert wanted["native"] == sorted(wanted["native"])
+    assert {0, 1, 2} <= set(wanted["native"])
+
+
+@pytest.mark.parametrize("engine", ["native", "sparse"])
+def test_hidden_tokens_are_those_that_are_shown(engine: str) -> None:
+    shown = Generation(start(), (), engine, grow=growing_by(1))
+    pieces = list(shown.pieces(90, None))
+    hidden = Generation(start(), (), engine, grow=growing_by(1))
+    hidden.finish(90, None, None)
+    assert hidden.counts.tokens == shown.counts.tokens == sum(len(rows) for rows in pieces)
+    assert (hidden.counts.steps, hidden.counts.grown) == (90, shown.counts.grown)
+    assert hidden.counts.grown >= 2
+    assert hidden.kept.rows().tolist() == shown.kept.rows().tolist()
+
+
+def test_a_token_limit_holds_while_growing() -> None:
+    for limit in range(1, 60, 7):
+        answer = generate(start(), (), engine="native", max_tokens=limit, grow=growing_by(1))
+        assert answer.cot_tokens == limit
+
+
+def test_machine_code_is_not_put_off_at_every_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nonexistent")
+    monkeypatch.setattr(auto, "PAYS_AFTER", 60)
+    run = Generation(start(), (), "auto", grow=growing_by(1))
+    names: dict[int, list[str]] = {}
+    for _ in run.pieces(200, None, most=10):
+        names.setdefault(run.counts.grown, []).append(run.engine.name)
+    assert names[0][0] == "sparse"
+    assert set(names[max(names)]) == {"native"}
+    assert run.answer(0).margin == 1
+
+
+def test_code_that_is_there_is_used_at_every_level() -> None:
+    for levels in (2, 3, 4):
+        Generation(start(levels), (), "native")
+    run = Generation(start(), (), "auto", grow=growing_by(1))
+    for _ in run.pieces(20, None):
+        assert run.engine.name == "native"
