@@ -82,6 +82,24 @@ def test_hidden_tokens_are_those_that_are_shown(engine: str) -> None:
     assert hidden.kept.rows().tolist() == shown.kept.rows().tolist()
 
 
+def test_a_trace_does_not_depend_on_the_engine() -> None:
+    traces = []
+    for engine in ("native", "sparse", "auto"):
+        trace: list[list[list[int]]] = []
+        answer = generate(
+            start(),
+            (),
+            engine=engine,
+            max_steps=50,
+            see=lambda rows, _, trace=trace: trace.extend(rows.tolist()),  # type: ignore[misc]
+            grow=lambda bundle: start(more_levels(bundle.layout.levels, 2)),
+        )
+        assert (answer.grown, len(trace)) == (2, answer.cot_tokens)
+        traces.append(trace)
+    assert traces[0] == traces[1] == traces[2]
+    assert len({len(token) for token in traces[0]}) == 2
+
+
 def test_a_token_limit_holds_while_growing() -> None:
     for limit in range(1, 60, 7):
         answer = generate(start(), (), engine="native", max_tokens=limit, grow=growing_by(1))
