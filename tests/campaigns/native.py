@@ -204,7 +204,7 @@ def ended(case: Case, prompt: tuple[Token, ...], cache: Path, tokens: int) -> tu
         native.Engine(case.weights, case.offsets, cache=cache),
     ):
         engine.prompt(prompt)
-        made = engine.run(tokens, case.running, case.counted)
+        made = engine.run(tokens, (case.running,), case.counted)
         ends.append((made, engine.margin, engine.window_tokens().tolist()))
     return ends[0], ends[1]
 

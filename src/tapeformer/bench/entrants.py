@@ -88,11 +88,11 @@ def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[
     A token makes at most one step, so no piece can pass the number of steps.
     """
     made = counted = 0
-    stop, count = (reader.verdict, reader.running), (reader.stepped, reader.step_mark)
+    running, count = (reader.verdict, reader.running), (reader.stepped, reader.step_mark)
     while room := min(steps - counted, tokens - made):
-        more, hits = stream.run(room, stop, count)
+        more, hits = stream.run(room, (running,), count)
         made, counted = made + more, counted + hits
-        if more < room or reader.outcome(stream.window_tokens()[-1].tolist()) is not None:
+        if more < room or reader.outcome(stream.last_token()) is not None:
             break
     return made, counted
 
