@@ -18,12 +18,12 @@ from tapeformer.weights.tokens import token_of
 Grow = Callable[[Bundle], Bundle]
 """From a model to one that has more levels."""
 
-REACHES = (2**3, 2**11, 2**15)
+REACHES = (2**11, 2**15)
 """The longest look-backs to grow to; beyond these, one level at a time, as memory doubles."""
 
 
 def more_levels(levels: int, base: int) -> int:
-    """The levels to go on with where so many are too few: in base 2, then 4, 12, 16, 17, 18."""
+    """The levels to go on with where so many are too few: in base 2, then 12, 16, 17, 18."""
     reach = base ** (levels - 1)
     goal = next((goal for goal in REACHES if goal > reach), reach + 1)
     while reach < goal:
