@@ -1,7 +1,7 @@
 """Adding levels in flight: how many at a time, and the kept tokens as those of a larger model.
 
 A larger model costs time before its first token: it is compiled, and turned into machine code
-where the engine is native. Its tokens cost about the same however many levels it has. So a run
+where the engine is native. Its tokens cost a little more with every level. So a run
 grows by many levels at once, in the same way for every engine: traces do not depend on the engine.
 """
 
