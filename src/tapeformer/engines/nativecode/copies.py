@@ -102,13 +102,14 @@ def _repeats(
     shapes: Sequence[int], low: int, high: int, most: int, reads: Reads
 ) -> Iterator[Repeat]:
     """The repeats of a stretch of a list: the one that saves most, then what is beside it."""
-    candidates = list(_candidates(shapes, low, high, most))
-    worth, best = max(
-        ((_worth(repeat, reads), repeat) for repeat in candidates),
-        key=lambda pair: pair[0],
-        default=(0, Repeat(low, 0, 0)),
-    )
-    if worth > 0:
+    best, most_worth = None, 0.0
+    for repeat in sorted(_candidates(shapes, low, high, most), key=lambda r: -r.saved):
+        if repeat.saved <= most_worth:
+            break
+        worth = _worth(repeat, reads)
+        if worth > most_worth:
+            best, most_worth = repeat, worth
+    if best is not None:
         yield best
         yield from _repeats(shapes, low, best.start, most, reads)
         yield from _repeats(shapes, best.start + best.block * best.count, high, most, reads)
