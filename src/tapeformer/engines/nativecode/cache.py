@@ -21,7 +21,7 @@ from tapeformer.engines.nativecode.plan import Plan
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
-VERSION = 7
+VERSION = 8
 """Counts the changes of what machine code is made of; older code is then not found any more."""
 
 MOST_BYTES = 256 << 20

@@ -46,9 +46,9 @@ class _Choices:
         if len(logits) == 1:
             return (TRUE,)
         spans = [self.neurons.span(form) for form in logits]
-        if all(low <= 0 < high <= MOST_ROOM or low == high in (0, 1) for low, high in spans):
-            return self._of_bits(logits)
-        return self._of_numbers(logits, spans)
+        if not _may_be_bits(spans):
+            spans = [self.neurons.guessed_span(form) for form in logits]
+        return self._of_bits(logits) if _may_be_bits(spans) else self._of_numbers(logits, spans)
 
     def _of_bits(self, logits: Sequence[Form]) -> tuple[int, ...]:
         """Logits that are 0 or 1: the first 1, or the first value where there is none."""
@@ -123,3 +123,8 @@ class _Choices:
         for digits in padded[1:]:
             least = self.numbers.choose(self.numbers.less(digits, least), digits, least)
         return least
+
+
+def _may_be_bits(spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether logits that should be 0 or 1 could be within these bounds."""
+    return all(low <= 0 < high <= MOST_ROOM or low == high in (0, 1) for low, high in spans)

@@ -48,6 +48,11 @@ class Neurons:
         form = self.without_differences(form)
         return self._span(form, self.facts.cliques(form.terms))
 
+    def guessed_span(self, form: Form) -> tuple[int, int]:
+        """Bounds of a form's value if guesses hold that are doubted from now on."""
+        form = self.without_differences(form)
+        return self._span(form, self._with_guesses(form))
+
     def _span(self, form: Form, cliques: Sequence[Clique]) -> tuple[int, int]:
         low = form.constant + sum(clique.low for clique in cliques)
         high = form.constant + sum(clique.high for clique in cliques)
