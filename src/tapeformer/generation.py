@@ -27,8 +27,8 @@ from tapeformer.weights.tokens import prompt_tokens
 
 SHORT, LONG = 64, 4096
 """Tokens in a piece that is shown, in a short run and in a long one."""
-HIDDEN = 1 << 19
-"""Tokens that are made without showing them before anyone is told."""
+PATIENCE = 0.1
+"""Seconds that tokens may be made without showing them before anyone is told."""
 RUNNING = "run"
 
 
@@ -162,32 +162,29 @@ class Generation:
             if room <= 0:
                 self.outcome = Outcome.LIMIT
                 return
-            rows = self.engine.advance(room)
-            grows = self._first_to_grow(rows)
-            rows = self._cut(rows if grows is None else rows[:grows])
-            self.ahead = grows is not None
+            rows = self.engine.advance(room, self._stop())
+            self.ahead = stops(rows[-1].tolist(), self._stop()[1:])
+            rows = rows[:-1] if self.ahead else rows
             if len(rows):
+                self._count(rows)
                 self.kept.add(rows)
                 yield rows
-            if self.ahead and self.outcome is None:
+            if self.ahead:
                 self._add_levels(self.kept.rows())
 
+    def _stop(self) -> Stop:
+        """The verdict; and, if levels can be added, whether a token asks for one."""
+        running = (self.reader.verdict, self.reader.running)
+        return (running, self.reader.grow) if self.grow and self.reader.grow else (running,)
+
     def _piece(self) -> int:
-        """A long run is made in longer pieces; few tokens are made in vain after its end."""
+        """A long run is made in longer pieces."""
         return min(max(SHORT, self.counts.tokens // 8), LONG)
 
     def _room(self, most: int, max_steps: int, max_tokens: int | None) -> int:
         """Tokens that may be made: each makes at most one step, so none passes a limit."""
         room = min(most, max_steps - self.counts.steps)
         return room if max_tokens is None else min(room, max_tokens - self.counts.tokens)
-
-    def _first_to_grow(self, rows: NDArray[np.int32]) -> int | None:
-        """The first row that asks for a further level, if levels can be added."""
-        if self.grow is None or self.reader.grow is None:
-            return None
-        factor, fits = self.reader.grow
-        asking = np.flatnonzero(rows[:, factor] != fits)
-        return int(asking[0]) if len(asking) else None
 
     def _add_levels(self, window: NDArray[np.int32]) -> None:
         """Goes on with a larger model from the same tokens."""
@@ -202,20 +199,16 @@ class Generation:
         self.kept = Kept(bundle.window)
         self.kept.add(rows)
         self.counts.grown += bundle.layout.levels - old.layout.levels
+        self.ahead = False
 
-    def _cut(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The rows up to the first that ends the run, counted."""
-        if not len(rows):
-            return rows
-        stopped = rows[:, self.reader.verdict] != self.reader.running
-        rows = rows[: int(np.argmax(stopped)) + 1] if stopped.any() else rows
+    def _count(self, rows: NDArray[np.int32]) -> None:
+        """Counts rows of which only the last can end the run."""
         stepped = rows[:, self.reader.stepped] == self.reader.step_mark
         if self.counts.boot is None and stepped.any():
             self.counts.boot = self.counts.tokens + int(np.argmax(stepped))
         self.counts.tokens += len(rows)
         self.counts.steps += int(stepped.sum())
         self.outcome = self.reader.outcome(rows[-1].tolist())
-        return rows
 
     def may_hide(self) -> bool:
         """Whether the rest is made faster without showing tokens: the machine steps, natively."""
@@ -228,23 +221,27 @@ class Generation:
         max_tokens: int | None,
         watch: Callable[[int], bool] | None,
     ) -> None:
-        """Goes on to the end without showing tokens."""
+        """Goes on to the end without showing tokens, in pieces of about the same time."""
+        piece = LONG
         while self.outcome is None:
-            room = self._room(HIDDEN, max_steps, max_tokens)
+            piece = piece if self.engine.name == "native" else SHORT
+            room = self._room(piece, max_steps, max_tokens)
             if room <= 0 or (watch is not None and not watch(self.counts.tokens)):
                 break
+            started = time.perf_counter()
             self._hidden(room)
+            piece = (
+                piece * 2 if time.perf_counter() - started < PATIENCE else max(SHORT, piece // 2)
+            )
         self.kept = Kept(self.reader.bundle.window)
         self.kept.add(self.engine.window_tokens())
 
     def _hidden(self, most: int) -> None:
         """Makes tokens up to the verdict, or to one that asks for a further level: it is dropped."""
-        reader = self.reader
-        running = (reader.verdict, reader.running)
-        stop: Stop = (running, reader.grow) if self.grow and reader.grow else (running,)
+        reader, stop = self.reader, self._stop()
         made, steps = self.engine.run(most, stop, (reader.stepped, reader.step_mark))
         token = self.engine.last_token()
-        dropped = stops(token, stop[1:])
+        dropped = made > 0 and stops(token, stop[1:])
         self.counts.tokens += made - dropped
         self.counts.steps += steps - (dropped and token[reader.stepped] == reader.step_mark)
         if dropped:
@@ -286,8 +283,8 @@ def generate(
 ) -> Answer:
     """Generates the chain of thought of a word and decodes the answer.
 
-    `variant` is what the engine lets one choose; `watch` is told the number of tokens now and then and ends the run by answering False; `see`
-    gets every piece of generated tokens.
+    `variant` is what the engine lets one choose; `watch` is told the number of tokens now and then
+    and ends the run by answering False; `see` gets every piece of generated tokens.
     """
     run = Generation(bundle, word, engine, variant=variant, grow=grow)
     started = time.perf_counter()

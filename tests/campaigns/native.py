@@ -2,7 +2,8 @@
 
 `python -m tests.campaigns.native --gallery` runs every gallery machine by both constructions,
 `--models 200` as many random Turing machines and as many random queue machines, `--edited 200` as
-many models with one parameter changed. What differs is printed, and the exit status is then 1.
+many models with one parameter changed, `--small 200` as many small models with random weights.
+What differs is printed, and the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
 from tapeformer.engines.nativecode.batch import Batch, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.stream import Value
+from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.generation import Reader
 from tapeformer.lowering.step2 import transformer
@@ -36,6 +37,7 @@ from tapeformer.weights.parameters import parameters, with_parameters
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.record import Matrix, Token, TransformerWeights
 from tests.constructions.machines import random_machine, random_word
+from tests.small_models import SmallModel
 from tests.table_machines import table_machine
 
 TOKENS = 60
@@ -69,6 +71,15 @@ def random_case(seed: int) -> Case:
     word = "".join(chance.choices("01", k=chance.randint(1, 12)))
     offsets = offsets_for(weights, lengths)
     return Case(f"queue machine {seed}", weights, offsets, made.prompt(weights, word))
+
+
+def small_case(seed: int) -> Case:
+    """A small Transformer with random weights."""
+    made, chance = SmallModel(seed), random.Random(seed)
+    factors = chance.choices(range(len(made.sizes)), k=2)
+    running, counted = ((factor, chance.randrange(made.sizes[factor])) for factor in factors)
+    name = f"small model {seed}"
+    return Case(name, made.weights, made.offsets, made.prompt, running, counted)
 
 
 def machine_case(machine: TuringMachine, construction: str, word: tuple[str, ...]) -> Case:
@@ -204,18 +215,31 @@ def ended(case: Case, prompt: tuple[Token, ...], cache: Path, tokens: int) -> tu
         native.Engine(case.weights, case.offsets, cache=cache),
     ):
         engine.prompt(prompt)
-        made = engine.run(tokens, (case.running,), case.counted)
+        made = _run(engine, tokens, case)
         ends.append((made, engine.margin, engine.window_tokens().tolist()))
     return ends[0], ends[1]
 
 
+def _run(engine: Stream, most: int, case: Case) -> tuple[int, int]:
+    """Tokens made and counted up to the verdict, also where another engine takes over."""
+    made = counted = 0
+    while made < most:
+        more, hits = engine.run(most - made, (case.running,), case.counted)
+        made, counted = made + more, counted + hits
+        if more and stops(engine.last_token(), (case.running,)):
+            break
+    return made, counted
+
+
 def cases(options: argparse.Namespace) -> Iterator[Case]:
     """All that was asked for, one after another."""
-    seeds = range(options.seed, options.seed + max(options.models, options.edited))
+    most = max(options.models, options.edited, options.small)
+    seeds = range(options.seed, options.seed + most)
     names = gallery_names() if options.gallery else ()
     yield from (gallery_case(name, kind) for name in names for kind in CONSTRUCTIONS)
     models, edits = seeds[: options.models], seeds[: options.edited]
     yield from chain(map(random_case, models), map(turing_case, models), map(edited_case, edits))
+    yield from map(small_case, seeds[: options.small])
 
 
 def main() -> int:
@@ -224,6 +248,7 @@ def main() -> int:
     parser.add_argument("--gallery", action="store_true", help="every gallery machine, twice")
     parser.add_argument("--models", type=int, default=0, help="random machines")
     parser.add_argument("--edited", type=int, default=0, help="models with one entry changed")
+    parser.add_argument("--small", type=int, default=0, help="small models with random weights")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     results: Counter[str] = Counter()

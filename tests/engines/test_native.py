@@ -106,6 +106,18 @@ def test_a_neuron_that_is_no_bit_is_noticed_while_it_runs(cache: Path) -> None:
     assert noticed
 
 
+def test_a_run_ends_where_another_engine_takes_over(cache: Path) -> None:
+    made = []
+    for seed in range(12):
+        changed = edited(four(), seed, "layer.0.feed_forward.0.bias")
+        engine = native_engine(changed, cache)
+        made.append(engine.run(500)[0])
+        if made[-1] < 500:
+            assert engine.name == "sparse"
+            assert engine.run(20) == (20, 0)
+    assert min(made) < 500
+
+
 def test_the_literal_construction_agrees(cache: Path) -> None:
     made = table_machine(11, ["a", "b"])
     weights = literal_transformer(made.machine)

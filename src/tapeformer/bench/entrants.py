@@ -92,7 +92,7 @@ def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[
     while room := min(steps - counted, tokens - made):
         more, hits = stream.run(room, (running,), count)
         made, counted = made + more, counted + hits
-        if more < room or reader.outcome(stream.last_token()) is not None:
+        if more and reader.outcome(stream.last_token()) is not None:
             break
     return made, counted
 

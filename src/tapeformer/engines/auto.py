@@ -2,12 +2,13 @@
 
 Making machine code takes a second or so. Where it was made before, it is used at once. Otherwise the
 sparse engine begins; a run that has made many tokens is likely to make many more, so the window is
-handed over then. No token changes.
+handed over then, if it is all that counts. No token changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
 
 import numpy as np
@@ -17,6 +18,7 @@ from tapeformer.engines.memory import Costs
 from tapeformer.engines.nativecode.build import is_made
 from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.stream import Stop, Stream, Value, stops
+from tapeformer.weights.positions import fetches_tokens
 from tapeformer.weights.record import Token, TransformerWeights
 
 PAYS_AFTER = 4_000
@@ -39,9 +41,9 @@ class Engine(Stream):
         """Appends tokens to the context."""
         self._chosen(0).prompt(tokens)
 
-    def advance(self, tokens: int) -> NDArray[np.int32]:
-        """The next tokens, a row for each."""
-        rows = self._chosen(tokens).advance(tokens)
+    def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
+        """The next tokens, a row for each: see `Stream.advance`."""
+        rows = self._chosen(tokens).advance(tokens, stop)
         self._count(len(rows))
         return rows
 
@@ -54,7 +56,7 @@ class Engine(Stream):
             made, hits = stream.run(room, stop, count)
             self._count(made)
             total, counted = total + made, counted + hits
-            if stops(stream.last_token(), stop):
+            if made < room or stops(stream.last_token(), stop):
                 break
         return total, counted
 
@@ -82,11 +84,15 @@ class Engine(Stream):
         if self._stream is None:
             self._settled |= pays
             self._stream = self._engine()
-        elif pays and not self._settled:
+        elif pays and not self._settled and self._window_is_enough:
             window, self._settled = self._stream.window_tokens(), True
             self._stream = self._engine()
             self._stream.prompt(window)
         return self._stream
+
+    @cached_property
+    def _window_is_enough(self) -> bool:
+        return fetches_tokens(self.weights)
 
     def _engine(self) -> Stream:
         """Only the one in use is imported: the sparse one takes a second or two."""
@@ -97,6 +103,6 @@ class Engine(Stream):
     def _absorb(self, rows: NDArray[np.int32]) -> None:
         self._chosen(0).prompt(rows)
 
-    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+    def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         assert len(last) == len(self.weights.factors)
-        return self.advance(tokens)
+        return self.advance(tokens, stop)

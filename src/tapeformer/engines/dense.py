@@ -18,7 +18,7 @@ from tapeformer.engines.exact import check_exact
 from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
-from tapeformer.engines.stream import Stream, check_choice
+from tapeformer.engines.stream import Stop, Stream, check_choice, stops
 from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
@@ -66,12 +66,14 @@ class Engine(Stream):
             self.model.absorb(row)
 
     @one_thread()
-    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+    def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         rows = np.zeros((tokens, len(last)), np.int32)
         for place in range(tokens):
             logits = self.model(last)
             self.margin = min(self.margin, self._decoder.margin(logits))
             last = rows[place] = self._decoder.token(logits).numpy()
+            if stops(rows[place], stop):
+                return rows[: place + 1]
         return rows
 
 

@@ -62,37 +62,31 @@ class Engine(Stream):
         """Appends tokens to the context; they need not be the first."""
         if self._successor is not None:
             self._successor.prompt(tokens)
-        else:
+        elif len(tokens):
             self._native().write(self._rows(tokens))
 
-    def advance(self, tokens: int) -> NDArray[np.int32]:
-        """The next tokens, a row for each."""
+    def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
+        """The next tokens, a row for each: see `Stream.advance`."""
         pieces = [np.zeros((0, len(self.weights.factors)), np.int32)]
         left = tokens
         while left and self._successor is None:
             ring = self._started()
-            made, _ = self._made(min(left, ring.capacity - 1), (), None)
+            made, _ = self._made(min(left, ring.capacity - 1), stop, None)
             pieces.append(ring.newest(made))
-            left -= made
+            left = 0 if ring.stopped else left - made
         if left and self._successor is not None:
-            pieces.append(self._successor.advance(left))
+            pieces.append(self._successor.advance(left, stop))
             self.margin = min(self.margin, self._successor.margin)
         return np.concatenate(pieces)
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
         """Makes tokens without showing them: see `Stream.run`."""
-        total = counted = 0
-        while total < most and self._successor is None:
+        if self._successor is None:
             self._started()
-            made, hits = self._made(most - total, stop, count)
-            total, counted = total + made, counted + hits
-            if self._native().stopped:
-                return total, counted
-        if total < most and self._successor is not None:
-            made, hits = self._successor.run(most - total, stop, count)
-            self.margin = min(self.margin, self._successor.margin)
-            total, counted = total + made, counted + hits
-        return total, counted
+            return self._made(most, stop, count)
+        made, hits = self._successor.run(most, stop, count)
+        self.margin = min(self.margin, self._successor.margin)
+        return made, hits
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
         """The most recent tokens, oldest first: see `Stream.window_tokens`."""
@@ -139,6 +133,6 @@ class Engine(Stream):
     def _absorb(self, rows: NDArray[np.int32]) -> None:
         self._native().write(rows)
 
-    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+    def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         assert len(last) == len(self.weights.factors)
-        return self.advance(tokens)
+        return self.advance(tokens, stop)

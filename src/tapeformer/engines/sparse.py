@@ -27,7 +27,7 @@ from tapeformer.engines.logits import Decoder, smallest_margin
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.products import Network, Product
-from tapeformer.engines.stream import Stream, check_choice
+from tapeformer.engines.stream import Stop, Stream, check_choice, stops
 from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import stacked, transposed
@@ -82,19 +82,23 @@ class Engine(Stream):
                 layer.remember(normalised(stream, self.weights.layer_norm))
 
     @one_thread()
-    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+    def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         rows = torch.zeros((tokens, len(last)), dtype=torch.int64)
-        token, done = torch.as_tensor(last), 0
-        while done < tokens:
+        values = rows.numpy()
+        token, done, stopped = torch.as_tensor(last), 0, False
+        while done < tokens and not stopped:
             tables = []
             for place in range(done, min(done + CHUNK, tokens)):
                 table = self._decoder.table(self._logits(token))
                 token = rows[place]
                 torch.argmax(table, dim=1, out=token)
                 tables.append(table)
+                stopped = stops(values[place], stop)
+                if stopped:
+                    break
             self.margin = min(self.margin, smallest_margin(torch.stack(tables)))
             done += len(tables)
-        return rows.numpy().astype(np.int32)
+        return values[:done].astype(np.int32)
 
     def _logits(self, token: Tensor) -> Tensor:
         stream = self._embed(token)

@@ -23,6 +23,10 @@ Stop: TypeAlias = tuple[()] | tuple[Value] | tuple[Value, Value]
 """Values that tokens must have for a run to go on: no more than machine code can watch."""
 
 
+PIECE = 256
+"""Tokens made at a time where they are not shown."""
+
+
 class Stream(ABC):
     """A Transformer that generates tokens one after another, with memory for the window only.
 
@@ -64,31 +68,34 @@ class Stream(ABC):
         for _ in range(max_tokens):
             yield tuple(self.advance(1)[0].tolist())
 
-    def advance(self, tokens: int) -> NDArray[np.int32]:
-        """The next tokens, a row for each: the fast way when many are wanted."""
+    def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
+        """The next tokens, a row for each, up to the first that lacks one of the values in `stop`."""
         if not len(self._kept.rows()):
             raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))
-        rows = self._advance(self._kept.rows()[-1], tokens)
+        rows = self._advance(self._kept.rows()[-1], tokens, stop)
         self._kept.append(rows)
         return rows
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
         """Makes tokens without showing them: how many, and how many of them had a counted value.
 
-        It ends after `most` tokens, or after the first that lacks one of the values in `stop`.
+        It ends after `most` tokens, or after the first that lacks one of the values in `stop`, or
+        earlier where the rest will take much longer: another engine has taken over.
         """
         made = counted = 0
         while made < most:
-            token = self.advance(1)[0].tolist()
-            made += 1
-            counted += count is not None and token[count[0]] == count[1]
-            if stops(token, stop):
+            rows = self.advance(min(most - made, PIECE), stop)
+            made += len(rows)
+            counted += 0 if count is None else int((rows[:, count[0]] == count[1]).sum())
+            if stops(rows[-1].tolist(), stop):
                 break
         return made, counted
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first: all that another engine needs to go on from here.
+        """The most recent tokens, oldest first.
 
+        They are all that another engine needs to go on from here, if heads fetch only what depends
+        on one token (`weights.positions.fetches_tokens`).
         With `dropped`, which is 0 or 1, the window is that of so many tokens before.
         """
         return self._kept.rows(dropped).copy()
@@ -116,7 +123,7 @@ class Stream(ABC):
         """Takes tokens into the context without asking for the one that follows."""
 
     @abstractmethod
-    def _advance(self, last: NDArray[np.int32], tokens: int) -> NDArray[np.int32]:
+    def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         """Generates tokens after `last`, the only one in the context not yet absorbed."""
 
 

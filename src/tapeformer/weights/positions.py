@@ -45,3 +45,19 @@ def encoding(
         if 0 < offset < window:
             rows[offset, r] = 2
     return rows
+
+
+def fetches_tokens(weights: TransformerWeights) -> bool:
+    """Whether heads see nothing at a position but its token: no field that a layer has changed.
+
+    A window of tokens then determines all that follows.
+    """
+    changed: set[int] = set()
+    for layer in weights.layers:
+        seen = [rows for head in layer.heads for rows in (head.key.rows, head.value.rows)]
+        if any(changed.intersection(rows.tolist()) for rows in seen):
+            return False
+        last = [(affine.matrix, affine.bias) for affine in layer.feed_forward[-1:]]
+        for matrix, bias in [(layer.mix, layer.mix_bias), *last]:
+            changed.update(matrix.rows.tolist(), np.flatnonzero(bias).tolist())
+    return True

@@ -63,7 +63,7 @@ class _Bitwise:
         if gate.kind == "constant":
             return self.words.constant(0), False
         if gate.kind == "input":
-            return self._input(number), False
+            return self._input(number)
         if gate.kind == "xor":
             left, right = (self.made[literal >> 1] for literal in gate.literals)
             return self.words.xor(left[0], right[0]), left[1] != right[1]
@@ -76,18 +76,19 @@ class _Bitwise:
             sides[complement != bool(literal & 1)].append(word)
         return sides
 
-    def _input(self, number: int) -> int:
+    def _input(self, number: int) -> tuple[int, bool]:
         if number in self.place:
-            return self.words.make("token", self.place[number])
+            return self.words.make("token", self.place[number]), False
         fetched = self.fetched[number]
-        source = fetched.source
+        source, negated = fetched.source, bool(fetched.source & 1)
         if source >> 1 in self.place:
-            return self.words.make("fetched", self.place[source >> 1], fetched.head, ONES)
+            place = self.place[source >> 1]
+            return self.words.make("fetched", place, fetched.head, ONES), negated
         if source not in self.kept:
             self.kept[source] = self.width
             self.words.make("kept", self.width, self._word(source))
             self.width += 1
-        return self.words.make("fetched", self.kept[source], fetched.head, ONES)
+        return self.words.make("fetched", self.kept[source], fetched.head, ONES), False
 
     def _word(self, literal: int) -> int:
         word, complement = self.made[literal >> 1]

@@ -21,7 +21,7 @@ from tapeformer.engines.nativecode.plan import Plan
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
-VERSION = 8
+VERSION = 9
 """Counts the changes of what machine code is made of; older code is then not found any more."""
 
 MOST_BYTES = 256 << 20

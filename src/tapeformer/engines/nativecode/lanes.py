@@ -16,9 +16,9 @@ Signed = tuple[int, bool]
 
 
 def fits(logic: Logic) -> bool:
-    """Whether heads fetch bits of tokens only, and there are lanes for all of them."""
-    bits = {bit >> 1 for factor in logic.token for bit in factor}
-    return all(f.source >> 1 in bits and f.head < MOST_LANES for f in logic.fetched)
+    """Whether heads fetch bits of tokens only, as they are, and there are lanes for all of them."""
+    bits = {bit for factor in logic.token for bit in factor if bit > 1}
+    return all(f.source in bits and f.head < MOST_LANES for f in logic.fetched)
 
 
 def packed_program(logic: Logic) -> tuple[Program, Places]:

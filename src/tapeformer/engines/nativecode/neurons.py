@@ -81,7 +81,8 @@ class Neurons:
         terms = dict(form.terms)
         for bit, others in sorted(implying.items()):
             if bit in terms:
-                taken = self._exclusive([other for other in others if other in terms])
+                opposite = -terms[bit]
+                taken = self._exclusive([one for one in others if terms.get(one) == opposite])
                 if taken:
                     coefficient = terms.pop(bit)
                     for other in taken:
@@ -188,9 +189,13 @@ class Neurons:
         ]
         if (low >= 0 and high <= 1) or max(map(len, lots)) < 3:
             return cliques
-        self.facts.assume(lots)
+        assumed = self.facts.assume(lots)
+        tighter = self.facts.cliques(form.terms)
+        if self._span(form, tighter)[1] > MOST_ROOM:
+            self.facts.withdraw(assumed)
+            return cliques
         self.doubts += [self._several(bits) for bits in lots if bits]
-        return self.facts.cliques(form.terms)
+        return tighter
 
     def _at_least(self, least: int, high: int, cliques: Sequence[Clique]) -> int:
         """Whether all cliques together stay near enough below their highest values."""

@@ -91,7 +91,7 @@ class Ring:
         made = self._call(limit, watch, words, self._margin)
         self.doubted = made < 0
         made = -1 - made if made < 0 else made
-        self.stopped = (0 < made < limit and not self.doubted) or self._changed(made, watch, words)
+        self.stopped = self._changed(made, watch, words)
         self.seen += made
         self.generated |= made > 0
         return made

@@ -1,0 +1,37 @@
+"""A run makes the tokens that count, and no others: margins are those of the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tapeformer import CompileOptions, compile_machine
+from tapeformer.engines.registry import ENGINES
+from tapeformer.gallery import gallery_machine
+from tapeformer.generation import Generation, generate
+from tapeformer.simulator.result import Outcome
+
+BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=3))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_token_is_made_after_the_verdict(engine: str) -> None:
+    run = Generation(BUNDLE, tuple("abba"), engine)
+    shown = np.concatenate(list(run.pieces(10**9, None)))
+    assert run.outcome is Outcome.ACCEPT
+    assert len(shown) == run.counts.tokens
+    assert run.engine.last_token() == tuple(shown[-1].tolist())
+
+
+def test_hidden_pieces_last_as_long_as_watching_allows() -> None:
+    bundle = compile_machine(gallery_machine("busy_beaver_5"), CompileOptions(levels=8))
+    told: list[int] = []
+
+    def watch(tokens: int) -> bool:
+        told.append(tokens)
+        return tokens < 3_000_000
+
+    answer = generate(bundle, (), engine="native", max_steps=400_000, watch=watch)
+    assert answer.steps == 400_000
+    assert len(told) > 5
+    assert told == sorted(told)
