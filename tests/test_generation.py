@@ -11,7 +11,7 @@ from tapeformer.gallery import gallery_machine
 from tapeformer.generation import Generation, generate
 from tapeformer.simulator.result import Outcome
 
-BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=3))
+BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
