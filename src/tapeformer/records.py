@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from tapeformer.generation import Answer
@@ -50,7 +51,7 @@ def answer_record(machine: TuringMachine, text: str, answer: Answer, model: Reco
         "boot_tokens": answer.boot_tokens,
         "cot_tokens": answer.cot_tokens,
         "grown": answer.grown,
-        "margin": answer.margin,
+        "margin": answer.margin if isfinite(answer.margin) else None,
     }
 
 

@@ -17,6 +17,7 @@ from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.faults import TapeformerError
+from tapeformer.formats.registry import loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.weights.bundle import bundle_files
 
@@ -161,7 +162,64 @@ def test_answers_of_something_else_are_refused_and_kept(model: BatchModel, tmp_p
         run_file(model, inputs, limited)
 
 
-@pytest.mark.parametrize("content", ["not json\n", "ab", '{"input": "b"', "[]\n", "{}\n", "3\n"])
+SPELLED = """
+blank: _
+start state: read
+accept: [done]
+input symbols: [a, b, ab]
+table:
+  read:
+    [a, b, ab]: R
+    _: {R: done}
+  done: {}
+"""
+
+
+def test_answers_to_inputs_that_were_read_otherwise_are_refused(tmp_path: Path) -> None:
+    machine, inputs = loads(SPELLED, "spelled", "native"), inputs_of("ab", "ab")
+    bundle = compile_machine(machine, CompileOptions(levels=3))
+    close = BatchModel(machine, bundle, BatchOptions(cache=tmp_path))
+    spaced = replace(close, options=replace(close.options, spaced=True))
+    for first, second in ((close, spaced), (spaced, close)):
+        answers = tmp_path / "answers"
+        run_file(first, inputs, answers)
+        whole = answers.read_bytes()
+        one = whole[: whole.index(b"\n") + 1]
+        answers.write_bytes(one)
+        with pytest.raises(TapeformerError, match="only one of both with --spaced"):
+            run_file(second, inputs, answers)
+        assert answers.read_bytes() == one
+        run_file(first, inputs, answers)
+        assert answers.read_bytes() == whole
+        answers.unlink()
+
+
+def test_a_run_of_no_steps_has_no_margin(model: BatchModel, tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    run_file(replace(model, options=replace(model.options, max_steps=0)), inputs_of("ab"), answers)
+    assert '"margin": null' in answers.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("steps", None), ("steps", "3"), ("cot_tokens", True), ("outcome", "banana"), ("outcome", [])],
+)
+def test_a_record_that_no_run_writes_is_no_answer(
+    key: str, value: object, model: BatchModel, tmp_path: Path
+) -> None:
+    answers, inputs = tmp_path / "answers", inputs_of("ab", "aba")
+    run_file(model, inputs, answers)
+    first, second = (json.loads(line) for line in answers.read_text().splitlines())
+    changed = json.dumps({**first, key: value}) + "\n" + json.dumps(second) + "\n"
+    answers.write_text(changed)
+    with pytest.raises(TapeformerError, match="no answer of a batch"):
+        run_file(model, inputs, answers)
+    assert answers.read_text() == changed
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 10**5 + "\n", "not json\n", "ab", '{"input": "b"', "[]\n", "{}\n", "3\n"]
+)
 def test_a_file_that_has_no_answers_is_kept(
     content: str, model: BatchModel, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ def test_a_batch_is_answered_in_order_and_gone_on_with(tmp_path: Path) -> None:
     ]
     alone = record("run", "palindrome", "abba", "--levels", "4", "--engine", "native")
     first = json.loads(lines[0])
-    assert len(first.pop("model")) == 64
+    assert (len(first.pop("model")), first.pop("spaced")) == (64, False)
     assert first == {k: alone[k] for k in alone if k not in ("seconds", "tokens_per_second")}
     answers.write_text("\n".join(lines[:2]) + '\n{"input": "", "mod')
     assert record(*words)["outcomes"] == {"accept": 3, "reject": 1}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from tapeformer.batch.runner import BatchModel, BatchOptions
-from tapeformer.batch.workers import ERROR, answered
+from tapeformer.batch.workers import ERROR, answer_start, answered
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.records import Record
@@ -26,6 +26,12 @@ from tapeformer.simulator.result import Outcome
 from tapeformer.weights.bundle import model_digest
 
 UTF8_MARK = b"\xef\xbb\xbf"
+DIFFERING = {
+    "input": "to other inputs",
+    "model": "of another model",
+    "spaced": "to inputs that were read otherwise: only one of both with --spaced",
+}
+"""What is wrong with an earlier line that has another value under a key."""
 
 
 class Inputs:
@@ -149,7 +155,7 @@ def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) 
     with answers.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             digest = digest or model_digest(model.bundle)
-            start = {"input": next(expected, None), "model": digest}
+            start = answer_start(next(expected, None), digest, model.options.spaced)
             if not line.endswith(b"\n") and _begins(line, start):
                 break
             outcomes[_outcome(line, start, model.options, Place(str(answers), number))] += 1
@@ -171,19 +177,26 @@ def _outcome(line: bytes, start: Record, options: BatchOptions, place: Place) ->
     """What an earlier line says, if it is what this run would have written."""
     try:
         record = json.loads(line)
-        same = [record[key] == start[key] for key in ("input", "model")]
-        outcome = ERROR if ERROR in record else str(record["outcome"])
-        reached = record.get("steps", 0), record.get("cot_tokens", 0)
-        limits = options.max_steps, options.max_tokens
-    except (ValueError, KeyError, TypeError):
+        differing = [what for key, what in DIFFERING.items() if record[key] != start[key]]
+        outcome, reached = (ERROR, (0, 0)) if ERROR in record else _reached(record)
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise _other("is no answer of a batch", place) from None
-    if not all(same):
-        raise _other(f"has answers {'of another model' if same[0] else 'to other inputs'}", place)
+    if differing:
+        raise _other(f"has answers {differing[0]}", place)
+    limits = options.max_steps, options.max_tokens
     over = any(got >= most for got, most in zip(reached, limits, strict=True))
     past = any(got > most for got, most in zip(reached, limits, strict=True))
     if past or (outcome == Outcome.LIMIT.value and not over):
         raise _other("has answers with other limits of steps or tokens", place)
     return outcome
+
+
+def _reached(record: Record) -> tuple[str, tuple[int, int]]:
+    """The outcome of an answer, its steps and its tokens; a ValueError where they are none."""
+    steps, tokens = record["steps"], record["cot_tokens"]
+    if type(steps) is not int or type(tokens) is not int:
+        raise ValueError
+    return Outcome(record["outcome"]).value, (steps, tokens)
 
 
 def _other(what: str, place: Place) -> TapeformerError:

@@ -46,7 +46,7 @@ class Recorder:
         self.machine, self.spaced = model.machine, model.options.spaced
         self.runner = BatchRunner(model.bundle, model.options)
         self.digest = model_digest(model.bundle)
-        self.model = {"model": self.digest, **model_record(model.bundle)}
+        self.model = model_record(model.bundle)
 
     def lines(self, texts: list[str]) -> list[Line]:
         """The answers to some inputs, in order."""
@@ -63,11 +63,17 @@ class Recorder:
             return error
 
     def _line(self, text: str, answer: Found) -> Line:
+        start = answer_start(text, self.digest, self.spaced)
         if isinstance(answer, TapeformerError):
-            record: Record = {"input": text, "model": self.digest, "error": str(answer)}
+            record = {**start, ERROR: str(answer)}
             return Line(ERROR, json.dumps(record, ensure_ascii=False))
-        record = answer_record(self.machine, text, answer, self.model)
+        record = start | answer_record(self.machine, text, answer, self.model)
         return Line(answer.outcome.value, json.dumps(record, ensure_ascii=False))
+
+
+def answer_start(text: str | None, digest: str, spaced: bool) -> Record:
+    """The keys that every line begins with: what was asked of which model, and how it was read."""
+    return {"input": text, "model": digest, "spaced": spaced}
 
 
 Reply = list[Line] | tuple[Fault, ...]
