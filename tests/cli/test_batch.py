@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tapeformer.batch import Inputs
+from tapeformer.cli import batch
+from tapeformer.cli.models import Given, bundle_for
+from tapeformer.compile_options import CompileOptions
+from tapeformer.gallery import gallery_machine
 from tests.cli.test_commands import record, tapeformer
+
+PALINDROME = Given(gallery_machine("palindrome"))
 
 
 def test_a_batch_is_answered_in_order_and_gone_on_with(tmp_path: Path) -> None:
@@ -71,6 +79,7 @@ def test_a_batch_from_standard_input_and_its_status(tmp_path: Path) -> None:
         (("--trace", "t"), "a batch shows no tokens"),
         (("--engine", "dense"), "a batch runs as machine code"),
         (("--dtype", "float32"), "a batch runs as machine code"),
+        (("--engine", "foo"), "unknown engine"),
         ((), "the inputs cannot be read: No such file"),
     ],
 )
@@ -80,3 +89,46 @@ def test_what_a_batch_cannot_heed_is_refused(
     done = tapeformer("run", "palindrome", *extra, "--batch", str(tmp_path / "none"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("palindrome", "abba", "--answers", "o"), "--answers was given without --batch"),
+        (("-", "--batch", "-", "--answers", "o"), "cannot both be standard input"),
+        (("palindrome", "--base", "1", "--batch", "-", "--answers", "o"), "an even base"),
+    ],
+)
+def test_options_that_do_not_go_together(words: tuple[str, ...], message: str) -> None:
+    done = tapeformer("run", *words, stdin="ab\n")
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert message in done.stderr
+
+
+def test_standard_input_that_is_closed(tmp_path: Path) -> None:
+    words = ("run", "palindrome", "--levels", "3", "--batch", "-", "--answers", str(tmp_path / "o"))
+    command = shlex.join([sys.executable, "-m", "tapeformer", *words])
+    done = subprocess.run(f"{command} <&-", shell=True, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "standard input is closed" in done.stderr
+
+
+@pytest.mark.parametrize(("base", "levels"), [(None, 12), (2, 12), (4, 7), (6, 6), (8, 5)])
+def test_every_base_reaches_about_as_far(base: int | None, levels: int) -> None:
+    options = batch.fixed_sizes(PALINDROME, CompileOptions(base=base), Inputs(b"abba\n"), False)
+    assert (options.base, options.levels) == (base or 2, levels)
+
+
+def test_levels_are_enough_for_the_longest_line() -> None:
+    inputs = Inputs(b"a\n" + b"a" * 5000 + b"\nb\n")
+    assert batch.fixed_sizes(PALINDROME, CompileOptions(), inputs, False).levels == 14
+    assert batch.fixed_sizes(PALINDROME, CompileOptions(), inputs, True).levels == 12
+
+
+@pytest.mark.parametrize("construction", ["realtime", "paper"])
+def test_a_space_is_raised_for_the_longest_line(construction: str) -> None:
+    options = CompileOptions(construction, space=4)
+    inputs = Inputs(b"a\n" + b"ab" * 20 + b"\n")
+    alone = bundle_for(PALINDROME, options, "ab" * 20)
+    together = bundle_for(PALINDROME, batch.fixed_sizes(PALINDROME, options, inputs, False), None)
+    assert together.layout == alone.layout

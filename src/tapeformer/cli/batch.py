@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
-from tapeformer.cli.models import BUNDLE_LEVELS, MODIFIED_TOKENS, Given, bundle_for, grows
+from tapeformer.cli.models import MODIFIED_TOKENS, Given, bundle_for, grows, sized
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.compile_options import CompileOptions
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from tapeformer.batch import Inputs, Summary
 
 STANDARD_INPUT = Path("-")
-
-
 ENGINES = ("auto", "native")
 MOST_TOKENS = 1 << 62
 
@@ -44,20 +44,35 @@ class Asked:
         if self.answers is not None:
             return self.answers
         if self.inputs == STANDARD_INPUT:
-            raise _refused("the answers to standard input have no name", "give them with --answers")
+            raise refused("the answers to standard input have no name", "give them with --answers")
         return self.inputs.with_name(self.inputs.name + ".answers.jsonl")
+
+
+def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Refuses, before anything is read, a machine and inputs that both are standard input."""
+
+    @functools.wraps(command)
+    def checked(**given: Any) -> Any:
+        if (given["model"], given["batch"]) == ("-", STANDARD_INPUT):
+            what = "the machine and the inputs cannot both be standard input"
+            raise refused(what, "put one of them into a file")
+        return command(**given)
+
+    return checked
 
 
 def check_alone(
     word: str, engine: str, trace: Path | None, variant: Mapping[str, str | float]
 ) -> None:
     """Refuses what a batch cannot heed, rather than to leave it out silently."""
+    from tapeformer.engines.registry import engine_name
+
     if word:
-        raise _refused("an input was given beside --batch", "put it into the file as a line")
+        raise refused("an input was given beside --batch", "put it into the file as a line")
     if trace is not None:
-        raise _refused("a batch shows no tokens", "leave out --trace, or run one input alone")
-    if engine not in ENGINES or variant:
-        raise _refused("a batch runs as machine code", "leave out the options on the engine")
+        raise refused("a batch shows no tokens", "leave out --trace, or run one input alone")
+    if engine_name(engine) not in ENGINES or variant:
+        raise refused("a batch runs as machine code", "leave out the options on the engine")
 
 
 def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
@@ -65,7 +80,7 @@ def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
     from tapeformer.batch import BatchModel, BatchOptions, run_file
 
     out, inputs = asked.out(), read_inputs(asked.inputs)
-    bundle = bundle_for(given, _fixed_levels(given, options, inputs, asked.spaced), None)
+    bundle = bundle_for(given, fixed_sizes(given, options, inputs, asked.spaced), None)
     most = asked.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
     model = BatchModel(given.machine, bundle, BatchOptions(asked.max_steps, most, asked.spaced))
     with Watch("inputs", len(inputs)) as watch:
@@ -96,14 +111,22 @@ def read_inputs(path: Path) -> Inputs:
     from tapeformer.batch import Inputs
 
     try:
-        standard = path == STANDARD_INPUT
-        return Inputs(sys.stdin.buffer.read() if standard else path.read_bytes())
+        return Inputs(_standard_input() if path == STANDARD_INPUT else path.read_bytes())
     except OSError as error:
         why = f"the inputs cannot be read: {error.strerror or error}"
         raise TapeformerError(Fault(why, Place(str(path)), remedy="one input per line")) from None
 
 
-def _refused(what: str, remedy: str) -> TapeformerError:
+def _standard_input() -> bytes:
+    """All of standard input; a shell's `<&-` leaves a program without it."""
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    return stream.buffer.read()
+
+
+def refused(what: str, remedy: str) -> TapeformerError:
+    """The error for options that do not go together."""
     return TapeformerError(Fault(what, remedy=remedy))
 
 
@@ -111,15 +134,26 @@ def _outcomes_text(found: Summary) -> str:
     return ", ".join(f"{count:,} {outcome}" for outcome, count in found.outcomes.items()) or "none"
 
 
-def _fixed_levels(
+def fixed_sizes(
     given: Given, options: CompileOptions, inputs: Inputs, spaced: bool
 ) -> CompileOptions:
-    """A batch does not grow: enough levels for every prompt, and as many as a bundle has."""
-    if given.bundle is not None or not grows(options):
+    """A batch does not grow: room for the longest line, and the reach that runs first grow to."""
+    from tapeformer.constructions.options import check_given
+
+    if given.bundle is not None:
         return options
+    check_given(options.levels, options.base, options.space)
+    longest = max((line.split() if spaced else line for line in inputs), key=len, default="")
+    if grows(options):
+        return _with_levels(options, len(longest))
+    return options if options.space is None else sized(given.machine, options, longest)
+
+
+def _with_levels(options: CompileOptions, longest: int) -> CompileOptions:
+    """As many levels as the longest line needs, and no fewer than a run has after growing once."""
     from tapeformer.constructions.realtime.layout import fewest_levels
+    from tapeformer.growing import more_levels
 
     base = options.base or 2
-    longest = max((len(line.split() if spaced else line) for line in inputs), default=0)
-    needed = fewest_levels(longest, base)
-    return replace(options, base=base, levels=max(needed, BUNDLE_LEVELS if base == 2 else 0))
+    levels = max(fewest_levels(longest, base), more_levels(1, base))
+    return replace(options, base=base, levels=levels)

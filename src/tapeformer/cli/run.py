@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tapeformer.cli import options as shared
-from tapeformer.cli.batch import Asked, check_alone, run_batch
+from tapeformer.cli.batch import Asked, check_alone, reads_once, refused, run_batch
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import (
     MODIFIED_TOKENS,
@@ -57,6 +57,7 @@ Answers = Annotated[
 ]
 
 
+@reads_once
 @provides(given=read_given, options=compile_options, variant=engine_variant)
 def run(
     given: Given,
@@ -77,6 +78,8 @@ def run(
         check_alone(word, engine, trace, variant)
         asked = Asked(batch, answers, spaced, max_steps, max_tokens, as_json)
         run_batch(given, options, asked)
+    if answers is not None:
+        raise refused("--answers was given without --batch", "leave it out, or give both")
     from tapeformer.cli.records import model_text
     from tapeformer.engines.registry import engine_name
     from tapeformer.generation import generate
