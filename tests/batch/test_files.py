@@ -7,12 +7,14 @@ import fcntl
 import json
 import os
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tapeformer.batch import BatchModel, BatchOptions, Inputs, Summary, run_file
+from tapeformer.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
+from tapeformer.batch.workers import Line
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
 from tapeformer.engines.nativecode.batch import INPUTS
@@ -228,6 +230,21 @@ def test_a_file_that_has_no_answers_is_kept(
     with pytest.raises(TapeformerError, match="no answer of a batch"):
         run_file(model, inputs_of("ab"), answers)
     assert answers.read_text() == content
+
+
+def test_a_worker_knows_how_many_share_the_memory(
+    model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def answered(model: BatchModel, *_: object) -> Iterator[list[Line]]:
+        asked.append(model.options.processes)
+        yield []
+
+    monkeypatch.setattr(files, "answered", answered)
+    for count in (1, INPUTS, INPUTS + 1):
+        run_file(model, inputs_of(*words(count)), tmp_path / "answers")
+    assert asked == [1, 1, 2]
 
 
 def test_two_runs_do_not_write_one_file(model: BatchModel, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tapeformer.batch import BatchOptions, BatchRunner
 from tapeformer.compile import compile_machine
 from tapeformer.compile_options import CompileOptions
+from tapeformer.engines import memory
 from tapeformer.engines.nativecode import batch as batches
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
@@ -74,3 +75,18 @@ def test_edited_weights_in_a_batch(tmp_path: Path) -> None:
             continue
         found = BatchRunner(bundle, options).answers(given)
         assert [plain(answer) for answer in found] == expected, path
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_does_not_fit_into_memory_is_refused(
+    processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = BatchOptions(cache=tmp_path, processes=processes)
+    held = BatchRunner(PALINDROME, options).batch
+    assert held is not None
+    needed = processes * held.memory.nbytes
+    monkeypatch.setattr(memory, "free_memory", lambda: int(needed / memory.SHARE))
+    with pytest.raises(TapeformerError, match="the batch engine would need too much memory"):
+        BatchRunner(PALINDROME, options)
+    monkeypatch.setattr(memory, "free_memory", lambda: int(2 * needed / memory.SHARE))
+    BatchRunner(PALINDROME, options)

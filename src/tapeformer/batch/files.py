@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -87,12 +87,18 @@ def run_file(
 
         if count:
             groups = iter(lambda: list(islice(left, INPUTS)), [])
-            found = answered(model, groups, processes if count > INPUTS else 1, tick)
+            workers = processes if count > INPUTS else 1
+            found = answered(_shared(model, workers), groups, workers, tick)
             with closing(found):
                 for lines in found:
                     _append(file, answers, "".join(f"{line.text}\n" for line in lines).encode())
                     outcomes.update(line.outcome for line in lines)
     return Summary(len(inputs), dict(sorted(outcomes.items())))
+
+
+def _shared(model: BatchModel, processes: int) -> BatchModel:
+    """The model for workers that have to find room in the same memory."""
+    return replace(model, options=replace(model.options, processes=processes))
 
 
 @contextmanager

@@ -28,13 +28,15 @@ Found = Answer | TapeformerError
 class BatchOptions:
     """How far each input may go, how lines are read, and where machine code is kept.
 
-    Without a folder it is kept in the user's.
+    Without a folder it is kept in the user's. `processes`: how many run side by side; a model for
+    which they do not all find memory is refused.
     """
 
     max_steps: int = 10**9
     max_tokens: int = 1 << 62
     spaced: bool = False
     cache: Path | None = None
+    processes: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class BatchRunner:
         self.bundle, self.options, self.reader = bundle, options, Reader(bundle)
         self.batch: Batch | None = None
         try:
-            self.batch = Batch(bundle.weights, bundle.offsets, options.cache)
+            self.batch = Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
         except NotLogicError:
             self.batch = None
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.nativecode.build import BATCH_PARTS, batch_code
 from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.compiler import loaded
 from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.loop import COUNTER
-from tapeformer.engines.nativecode.plan import aligned
+from tapeformer.engines.nativecode.plan import Plan, aligned
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
@@ -52,13 +53,22 @@ class Limits:
 
 
 class Batch:
-    """Machine code for up to 256 inputs of one model; raises NotLogicError where there is none."""
+    """Machine code for up to 256 inputs of one model; raises NotLogicError where there is none.
+
+    `processes`: how many do the same side by side, and must all find room in memory.
+    """
 
     def __init__(
-        self, weights: TransformerWeights, offsets: Sequence[int], cache: Path | None = None
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        cache: Path | None = None,
+        processes: int = 1,
     ) -> None:
         code = batch_code(weights, Cache(cache))
         self.plan, self.window = code.plan, window_for(offsets)
+        per_token = processes * _bytes_per_token(code.plan)
+        check_memory(Costs("batch", 0, per_token, None), self.window)
         self.distances = Distances(weights, offsets, self.window)
         self.capacity = 1 << self.window.bit_length()
         self.code = loaded(code.machine_code)
@@ -81,6 +91,15 @@ class Batch:
     ) -> list[Ended]:
         """Every prompt until its watched value changes, or to a limit."""
         return _Run(self, prompts, stop, count, limits).to_the_end()
+
+
+def _bytes_per_token(plan: Plan) -> int:
+    """What a token of the window takes: twice its words, as the ring is a power of two.
+
+    To read an input's window takes an octet and a number more for each place of a value.
+    """
+    places = sum(len(factor) for factor in plan.places)
+    return 2 * 8 * BATCH_PARTS * plan.stride + 4 * places
 
 
 class _Run:
