@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.bench import beaver, contests, engine_cost, speed
+from tapeformer.bench import beaver, contests, engine_cost, speed, theorem
 from tapeformer.cli import bench
+from tapeformer.engines.registry import ENGINES
 from tapeformer.faults import TapeformerError
 from tests.bench.test_speed import COUNTER, QUICK
 from tests.cli.test_commands import tapeformer
@@ -68,6 +69,34 @@ def test_a_folder_that_cannot_be_written_is_refused_before_measuring(
     (tmp_path / "file").write_text("")
     with pytest.raises(TapeformerError, match="the report cannot be written"):
         getattr(bench, command)(tmp_path / "file" / "folder")
+
+
+def test_an_unknown_engine_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "theorem"
+    done = tapeformer("bench", "theorem", "--engine", "foo", "-o", str(folder))
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert "unknown engine" in done.stderr
+    assert not folder.exists()
+
+
+def test_theorem_writes_every_section(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[object] = []
+    few = [theorem.Point("fill_and_drain", "paper", 2, space) for space in (16, 32)]
+    monkeypatch.setattr(theorem, "points", lambda _: few)
+
+    def costs(*given: object) -> list[dict[str, object]]:
+        asked.extend(word for word in given if word in ENGINES)
+        return [{"window": 64, "ns per token": 5.0}]
+
+    monkeypatch.setattr(engine_cost, "token_costs", costs)
+    monkeypatch.setattr(engine_cost, "window_costs", costs)
+    bench.theorem(tmp_path)
+    text = (tmp_path / "theorem.md").read_text(encoding="utf-8")
+    assert asked == ["sparse", "sparse"]
+    assert all(f"## {title}" in text for title in ("Window", "Memory"))
+    assert capsys.readouterr().out.split("\n\n")[0] in text
 
 
 def test_a_number_of_tokens_below_zero_gives_one_message() -> None:

@@ -45,6 +45,8 @@ TOKENS = """BB(5), 12 levels, native engine. Each row is a process of its own; t
 of slices of 1,000 tokens, at most 1,000 of them, spread over the run. BB(5) halts after 47,176,870
 steps; tokens are made all the same after that."""
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
+WINDOW_TIME = "The time per token does not grow with the window, once it is full."
+MEMORY = "Memory does not grow with the number of tokens."
 
 
 @bench.command()
@@ -55,27 +57,33 @@ def theorem(
     long: Long = False,
 ) -> None:
     """Measure the theorems: tokens per step against s and k', space, window, bits."""
-    from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
     from tapeformer.bench.plots import ratios, tokens_per_step
-    from tapeformer.bench.report import Section, make_folder, markdown, write_report
+    from tapeformer.bench.report import make_folder
     from tapeformer.bench.theorem import theorem as measured
     from tapeformer.engines.registry import engine_name
 
+    name = engine_name(engine)
     make_folder(output)
-    sections, rows = measured(engine, largest, _tell)
-    # `auto` changes engines on the way, so that its costs cannot be compared.
-    name = "sparse" if engine_name(engine) == "auto" else engine
-    text = "The time per token does not grow with the window, once it is full."
-    sections.append(Section("Window", text, window_costs(name, _say)))
-    text = "Memory does not grow with the number of tokens."
-    counts = TOKEN_COUNTS[: 3 if long else 2]
-    sections.append(Section("Memory", text, token_costs("excursions", name, _say, counts, 1)))
+    sections, rows = measured(name, largest, _tell)
+    sections += _engine_costs(name, long)
     plots = tokens_per_step(output, rows, "fill_and_drain")
     plots += ratios(output, rows, "window over s") + ratios(output, rows, "queue cells over k s")
     sections[0] = replace(sections[0], plots=plots)
-    page = write_report(output, "theorem", "tapeformer bench theorem", sections)
-    print(markdown(sections[0].rows))
-    print(f"\nwritten to {page}")
+    _write(output, "theorem", sections, shown=1)
+
+
+def _engine_costs(engine: str, long: bool) -> list[Section]:
+    """Time against the window, memory against the number of tokens.
+
+    `auto` changes engines on the way: its costs cannot be compared, and the sparse engine's are.
+    """
+    from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
+    from tapeformer.bench.report import Section
+
+    name = "sparse" if engine == "auto" else engine
+    windows = window_costs(name, _say)
+    tokens = token_costs("excursions", name, _say, TOKEN_COUNTS[: 3 if long else 2], 1)
+    return [Section("Window", WINDOW_TIME, windows), Section("Memory", MEMORY, tokens)]
 
 
 def _tell(point: Point) -> None:
