@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -16,6 +15,7 @@ from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import MODIFIED_TOKENS, Given, bundle_for, grows, sized
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
+from tapeformer.cli.sources import standard_input
 from tapeformer.compile_options import CompileOptions
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.simulator.result import Outcome
@@ -111,18 +111,10 @@ def read_inputs(path: Path) -> Inputs:
     from tapeformer.batch import Inputs
 
     try:
-        return Inputs(_standard_input() if path == STANDARD_INPUT else path.read_bytes())
+        return Inputs(standard_input() if path == STANDARD_INPUT else path.read_bytes())
     except OSError as error:
         why = f"the inputs cannot be read: {error.strerror or error}"
         raise TapeformerError(Fault(why, Place(str(path)), remedy="one input per line")) from None
-
-
-def _standard_input() -> bytes:
-    """All of standard input; a shell's `<&-` leaves a program without it."""
-    stream: TextIO | None = sys.stdin
-    if stream is None:
-        raise OSError(errno.EBADF, "standard input is closed")
-    return stream.buffer.read()
 
 
 def refused(what: str, remedy: str) -> TapeformerError:

@@ -177,8 +177,10 @@ def _realtime_sizes(
     machine: TuringMachine, options: CompileOptions, word: Sequence[str] | None
 ) -> CompileOptions:
     """At least the levels that the prompt needs; a bundle that must do for every input has 12."""
+    from tapeformer.constructions.options import check_given
     from tapeformer.constructions.realtime.layout import fewest_levels, layout
 
+    check_given(options.levels, options.base, options.space)
     if options.levels is not None:
         return options
     if word is None:

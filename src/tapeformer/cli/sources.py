@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.formats import busy_beaver
@@ -50,7 +52,19 @@ def _is_file(given: str) -> bool:
 
 
 def _standard_input() -> str:
-    return decoded(sys.stdin.buffer.read(LARGEST_FILE + 1), "standard input")
+    try:
+        return decoded(standard_input(LARGEST_FILE + 1), "standard input")
+    except OSError as error:
+        why = f"the machine cannot be read: {error.strerror or error}"
+        raise TapeformerError(Fault(why, remedy="give a file, or a name of the gallery")) from None
+
+
+def standard_input(most: int = -1) -> bytes:
+    """What comes in, or its first bytes; a shell's `<&-` leaves a program without it."""
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    return stream.buffer.read(most)
 
 
 def _unknown(given: str) -> Fault:
