@@ -109,8 +109,8 @@ def test_info_explains(bundle: Path) -> None:
     ("words", "expected"),
     [
         (("--base", "3"), "base 3 makes queues of odd length"),
-        (("--base", "1"), "give --base 2"),
-        (("--base", "0"), "give --base 2"),
+        (("--construction", "realtime", "--base", "1"), "give --base 2"),
+        (("--construction", "realtime", "--base", "0"), "give --base 2"),
         (("--levels", "0", "--base", "4"), "a stack needs a level"),
         (("--levels", "1", "--base", "4", "--space", "9"), "is too small for 9 cells"),
         (("--base", "4", "--layers", "3"), "do not split evenly into layers"),

@@ -7,15 +7,17 @@ turned into gates at all, the sparse engine goes on with the same window: `reaso
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.nativecode.build import single_code
-from tapeformer.engines.nativecode.cache import Cache
+from tapeformer.engines.nativecode.cache import Cache, Code
 from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.nativecode.tape import Ring
@@ -23,6 +25,8 @@ from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import Token, TransformerWeights
 from tapeformer.weights.verify import checked
+
+Made = TypeVar("Made")
 
 
 class Engine(Stream):
@@ -40,23 +44,24 @@ class Engine(Stream):
         cache: Path | None = None,
     ) -> None:
         self.reason = ""
-        self._ring: Ring | None = None
         self._successor: Stream | None = None
-        per_token = 16
-        try:
-            code = single_code(checked(weights), Cache(cache))
-            per_token = 2 * 8 * code.plan.stride + 8 * weights.key_width
-        except NotLogicError as error:
-            self.reason = str(error)
+        code = self._unless_refused(lambda: single_code(checked(weights), Cache(cache)))
+        per_token = 2 * 8 * code.plan.stride + 8 * weights.key_width if code else 16
         super().__init__(weights, offsets, window, Costs("native", 0, per_token, memory))
-        if not self.reason:
-            try:
-                distances = Distances(weights, self.offsets, self.window)
-                self._ring = Ring(code, distances, self.window)
-            except NotLogicError as error:
-                self.reason = str(error)
+        self._ring = self._unless_refused(partial(self._ring_for, code)) if code else None
         if self.reason:
             self._hand_over()
+
+    def _unless_refused(self, make: Callable[[], Made]) -> Made | None:
+        """What is made; nothing, and the reason, where there can be no machine code."""
+        try:
+            return make()
+        except NotLogicError as error:
+            self.reason = str(error)
+            return None
+
+    def _ring_for(self, code: Code) -> Ring:
+        return Ring(code, Distances(self.weights, self.offsets, self.window), self.window)
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context; they need not be the first."""

@@ -15,7 +15,7 @@ from tapeformer.engines.nativecode.cache import Cache
 from tapeformer.engines.nativecode.compiler import loaded
 from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.loop import COUNTER
-from tapeformer.engines.nativecode.plan import Plan, aligned
+from tapeformer.engines.nativecode.plan import Plan, aligned, least_margin
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
@@ -225,10 +225,7 @@ class _Run:
         plan = self.batch.plan
         if not tokens:
             return float("inf")
-        proven = float("inf") if plan.proven_margin is None else plan.proven_margin
-        digits = unpacked(self.margin, len(self.prompts))[: plan.digits, index]
-        least = sum(int(digit) << place for place, digit in enumerate(digits))
-        return float(min(proven, least) if plan.digits else proven)
+        return least_margin(plan, unpacked(self.margin, len(self.prompts))[: plan.digits, index])
 
     def _window_of(self, index: int) -> NDArray[np.int32]:
         count = min(self.newest + 1, self.batch.window)

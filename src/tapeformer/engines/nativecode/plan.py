@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,13 @@ class Plan:
     proven_margin: int | None
     keeps: bool
     places: Places
+
+
+def least_margin(plan: Plan, digits: Iterable[int]) -> float:
+    """The smaller one of what is proven of the margin and of a number's binary digits."""
+    proven = float("inf") if plan.proven_margin is None else plan.proven_margin
+    least = sum(int(digit) << place for place, digit in enumerate(digits))
+    return float(min(proven, least) if plan.digits else proven)
 
 
 def plan_for(logic: Logic, program: Program, parts: int, places: Places) -> Plan:

@@ -9,7 +9,7 @@ from tapeformer.engines.nativecode.cache import Code
 from tapeformer.engines.nativecode.compiler import loaded
 from tapeformer.engines.nativecode.distances import Distances
 from tapeformer.engines.nativecode.loop import COUNTER, counted
-from tapeformer.engines.nativecode.plan import Codec, Place, aligned
+from tapeformer.engines.nativecode.plan import Codec, Place, aligned, least_margin
 from tapeformer.engines.nativecode.words import ONES
 from tapeformer.engines.stream import Stop, Value
 
@@ -126,7 +126,4 @@ class Ring:
         """The smallest margin of the tokens made so far."""
         if not self.generated:
             return float("inf")
-        proven = float("inf") if self.plan.proven_margin is None else self.plan.proven_margin
-        digits = [int(word) & 1 for word in self._margin[: self.plan.digits]]
-        least = sum(digit << place for place, digit in enumerate(digits))
-        return float(min(proven, least) if digits else proven)
+        return least_margin(self.plan, (self._margin[: self.plan.digits] & 1).tolist())
