@@ -58,3 +58,10 @@ def test_counts_take_turns_and_long_ones_run_once(monkeypatch: pytest.MonkeyPatc
 def test_a_process_that_fails_gives_one_message() -> None:
     with pytest.raises(TapeformerError, match="tokens of excursions were not made"):
         engine_cost._in_a_process("excursions", "none", 100)
+
+
+def test_runs_that_have_got_far_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_cost, "MOST_SLICES", 3)
+    rows = engine_cost.later_costs("excursions", "native", lambda _: None, (100, 3_000))
+    assert [row["after tokens"] for row in rows] == [100, 3_000]
+    assert rows[1]["over that at 100"] == rows[1]["ns per token"] / rows[0]["ns per token"]

@@ -37,6 +37,7 @@ def test_scale_writes_both_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "upper quartile": 6.0,
     }
     monkeypatch.setattr(engine_cost, "token_costs", lambda *_: [{**row, "peak MB": 1.0}])
+    monkeypatch.setattr(engine_cost, "later_costs", lambda *_: [row])
     monkeypatch.setattr(engine_cost, "window_costs", lambda *_: [row])
     bench.scale(tmp_path)
     text = (tmp_path / "scale.md").read_text(encoding="utf-8")
@@ -91,6 +92,7 @@ def test_theorem_writes_every_section(
         return [{"window": 64, "ns per token": 5.0}]
 
     monkeypatch.setattr(engine_cost, "token_costs", costs)
+    monkeypatch.setattr(engine_cost, "later_costs", costs)
     monkeypatch.setattr(engine_cost, "window_costs", costs)
     bench.theorem(tmp_path)
     text = (tmp_path / "theorem.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
 from tapeformer.bench.beaver import beaver_model
@@ -51,22 +51,37 @@ MODELS: dict[str, Callable[[str], Stream]] = {
 def window_costs(engine: str, tell: Tell, windows: Sequence[int] = WINDOWS) -> list[Row]:
     """Time per token once the window is full; all windows take turns in being timed."""
     streams = {window: _filled(window, engine, tell) for window in windows}
-    times: dict[int, list[float]] = {window: [] for window in windows}
-    tokens, slices = TIMED.get(engine, FEW_TIMED)
-    for _ in range(slices):
-        for window, stream in streams.items():
-            times[window].append(nanoseconds(stream, tokens))
-    reference = 2**8 if 2**8 in times else windows[0]
-    middle = statistics.median(times[reference])
+    costs = _taking_turns(streams, 2**8, *TIMED.get(engine, FEW_TIMED))
     return [
-        {
-            "engine": engine,
-            "window": streams[window].window,
-            **_spread(found),
-            f"over that at {reference}": statistics.median(found) / middle,
-        }
-        for window, found in times.items()
+        {"engine": engine, "window": streams[window].window, **cost}
+        for window, cost in costs.items()
     ]
+
+
+def later_costs(model: str, engine: str, tell: Tell, counts: Sequence[int]) -> list[Row]:
+    """Time per token after so many tokens: runs that have got so far take turns in being timed."""
+    streams = {tokens: MODELS[model](engine) for tokens in counts}
+    for tokens, stream in streams.items():
+        tell(f"{model}, {engine}: on to {tokens:,} tokens")
+        stream.run(tokens)
+    costs = _taking_turns(streams, 10**5, SLICE, MOST_SLICES)
+    return [{"engine": engine, "after tokens": tokens, **cost} for tokens, cost in costs.items()]
+
+
+def _taking_turns(
+    streams: Mapping[int, Stream], reference: int, tokens: int, slices: int
+) -> dict[int, dict[str, float]]:
+    """The spread of each stream's time per token, and its ratio to that of one of them."""
+    times: dict[int, list[float]] = {number: [] for number in streams}
+    for _ in range(slices):
+        for number, stream in streams.items():
+            times[number].append(nanoseconds(stream, tokens))
+    reference = reference if reference in times else next(iter(times))
+    middle = statistics.median(times[reference])
+    return {
+        number: {**_spread(found), f"over that at {reference:,}": statistics.median(found) / middle}
+        for number, found in times.items()
+    }
 
 
 def _filled(window: int, engine: str, tell: Tell) -> Stream:

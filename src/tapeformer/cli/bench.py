@@ -44,6 +44,10 @@ and then each engine with its prompt; native with and without machine code from 
 TOKENS = """BB(5), 12 levels, native engine. Each row is a process of its own; the time is the median
 of slices of 1,000 tokens, at most 1,000 of them, spread over the run. BB(5) halts after 47,176,870
 steps; tokens are made all the same after that."""
+LATER = (
+    "The same model in one process: runs that have got so far take turns, 1,000 tokens at a time, so "
+    "that other work on the machine slows all of them alike."
+)
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 WINDOW_TIME = "The time per token does not grow with the window, once it is full."
 MEMORY = "Memory does not grow with the number of tokens."
@@ -113,17 +117,27 @@ def speed(output: Folder = Path("bench/speed")) -> None:
 @bench.command()
 def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
     """Measure the native engine against the number of tokens (with --long to 10^8) and the window."""
-    from tapeformer.bench.engine_cost import TOKEN_COUNTS, token_costs, window_costs
+    from tapeformer.bench.engine_cost import (
+        TOKEN_COUNTS,
+        later_costs,
+        token_costs,
+        window_costs,
+    )
     from tapeformer.bench.plots import costs
     from tapeformer.bench.report import Section, make_folder
 
     make_folder(output)
     counts = TOKEN_COUNTS[: 5 if long else 3]
     tokens = token_costs("busy_beaver_5", "native", _say, counts)
+    later = later_costs("busy_beaver_5", "native", _say, counts)
     windows = window_costs("native", _say, [2**n for n in range(6, 21, 2)])
     plots = costs(output, "scale_tokens", tokens, "tokens", ("ns per token", "peak MB"))
     plot = costs(output, "scale_window", windows, "window", ("ns per token",))
-    sections = [Section("Tokens", TOKENS, tokens, plots), Section("Window", WINDOW, windows, plot)]
+    sections = [
+        Section("Tokens", TOKENS, tokens, plots),
+        Section("Later", LATER, later),
+        Section("Window", WINDOW, windows, plot),
+    ]
     _write(output, "scale", sections, " --long" if long else "")
 
 
