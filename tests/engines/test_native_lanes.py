@@ -15,6 +15,7 @@ from tapeformer.engines.nativecode.lanes import packed_program
 from tapeformer.engines.nativecode.logic import Logic
 from tapeformer.engines.nativecode.roles import Roles
 from tapeformer.engines.nativecode.seats import Seating
+from tapeformer.engines.nativecode.uses import inputs_of
 from tapeformer.gallery import gallery_machine
 
 MODELS = (
@@ -37,7 +38,7 @@ def twins(name: str, levels: int) -> list[tuple[str, ...]]:
     """The names of the factors of the first head that stand at one place of different copies."""
     names, logic = model(name, CompileOptions(levels=levels))
     found: dict[tuple[int, int], list[str]] = {}
-    for factor, place in places_of(logic, 64).items():
+    for factor, place in places_of(logic, inputs_of(logic), 64).items():
         if place.block >= 0 and "2." in names[factor]:
             found.setdefault((place.block, place.index), []).append(names[factor])
     return [tuple(group) for group in found.values()]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tapeformer.engines.nativecode.logic import Logic
+from tapeformer.engines.nativecode.uses import Inputs
 
 MOST_COPIES = 12
 
@@ -49,14 +50,11 @@ class Place:
     index: int
 
 
-def owned_by_heads(logic: Logic) -> dict[int, list[int]]:
+def _owned_by_heads(inputs: Inputs) -> dict[int, list[int]]:
     """For each head the factors that it alone fetches, in order."""
-    factor_of = {bit >> 1: f for f, bits in enumerate(logic.token) for bit in bits if bit > 1}
     heads: dict[int, set[int]] = {}
-    for fetched in logic.fetched:
-        factor = factor_of.get(fetched.source >> 1)
-        if factor is not None:
-            heads.setdefault(factor, set()).add(fetched.head)
+    for bit, (factor, _) in inputs.source_of.items():
+        heads.setdefault(factor, set()).add(inputs.head_of[bit])
     owned: dict[int, list[int]] = {}
     for factor, found in sorted(heads.items()):
         if len(found) == 1:
@@ -64,29 +62,26 @@ def owned_by_heads(logic: Logic) -> dict[int, list[int]]:
     return owned
 
 
-def places_of(logic: Logic, most: int) -> dict[int, Place]:
+def places_of(logic: Logic, inputs: Inputs, most: int) -> dict[int, Place]:
     """The place of each factor that one head fetches; heads with equal lists have equal places."""
-    owned = owned_by_heads(logic)
+    owned = _owned_by_heads(inputs)
     alike: dict[tuple[int, ...], list[int]] = {}
     for head, factors in owned.items():
         alike.setdefault(tuple(len(logic.token[f]) for f in factors), []).append(head)
     places: dict[int, Place] = {}
     for shapes, heads in alike.items():
-        reads = _reads(logic, {f: i for head in heads for i, f in enumerate(owned[head])})
+        index_of = {f: i for head in heads for i, f in enumerate(owned[head])}
+        reads = _reads(logic, inputs, index_of)
         found = list(_repeats(shapes, 0, len(shapes), min(most, MOST_COPIES), reads))
         for head in heads:
             places |= _numbered(owned[head], sorted(found, key=lambda repeat: repeat.start))
     return places
 
 
-def _reads(logic: Logic, index_of: dict[int, int]) -> Reads:
+def _reads(logic: Logic, inputs: Inputs, index_of: dict[int, int]) -> Reads:
     """The sets of places that gates depend on, by way of heads."""
-    factor_of = {bit >> 1: f for f, bits in enumerate(logic.token) for bit in bits if bit > 1}
-    seen = {}
-    for fetched in logic.fetched:
-        factor = factor_of.get(fetched.source >> 1, -1)
-        if factor in index_of:
-            seen[fetched.literal >> 1] = 1 << index_of[factor]
+    sources = inputs.source_of.items()
+    seen = {bit: 1 << index_of[factor] for bit, (factor, _) in sources if factor in index_of}
     reads: Reads = Counter()
     for number, gate in enumerate(logic.gates):
         found = 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tapeformer.engines.nativecode.copies import places_of
 from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.uses import Inputs, Use, matched, uses_of
+from tapeformer.engines.nativecode.uses import Use, inputs_of, matched, uses_of
 from tapeformer.engines.nativecode.votes import most, near, voted
 
 MOST_LANES = 64
@@ -68,10 +68,10 @@ class Seating:
     def __init__(self, logic: Logic) -> None:
         self.logic = logic
         self.width = 1 + max((fetched.head for fetched in logic.fetched), default=0)
-        self.places = places_of(logic, MOST_LANES // self.width)
+        self.inputs = inputs_of(logic)
+        self.places = places_of(logic, self.inputs, MOST_LANES // self.width)
         copies = 1 + max((place.copy for place in self.places.values()), default=0)
         self.grid = Grid(self.width, copies)
-        self.inputs = _inputs(logic)
         fetched = {factor for factor, _ in self.inputs.source_of.values()}
         self.free = [f for f in range(len(logic.token)) if f not in fetched]
         self.heads, self.copies = self._voted()
@@ -168,14 +168,3 @@ class Seating:
         order = sorted(lanes, key=lambda lane: (abs((lane.head or 0) - middle), lane.copy or 0))
         yield from (lanes[lane] for lane in order)
         yield from ([factor] for factor in self.free if factor not in self.heads)
-
-
-def _inputs(logic: Logic) -> Inputs:
-    value_of = {
-        bit >> 1: (factor, value)
-        for factor, bits in enumerate(logic.token)
-        for value, bit in enumerate(bits)
-        if bit > 1
-    }
-    source_of = {f.literal >> 1: value_of[f.source >> 1] for f in logic.fetched}
-    return Inputs(value_of, source_of, {f.literal >> 1: f.head for f in logic.fetched})

@@ -30,6 +30,18 @@ class Inputs:
     head_of: dict[int, int]
 
 
+def inputs_of(logic: Logic) -> Inputs:
+    """The inputs of a model whose heads fetch bits of tokens only."""
+    value_of = {
+        bit >> 1: (factor, value)
+        for factor, bits in enumerate(logic.token)
+        for value, bit in enumerate(bits)
+        if bit > 1
+    }
+    source_of = {f.literal >> 1: value_of[f.source >> 1] for f in logic.fetched}
+    return Inputs(value_of, source_of, {f.literal >> 1: f.head for f in logic.fetched})
+
+
 def uses_of(logic: Logic, inputs: Inputs, heads: Mapping[int, int]) -> dict[int, Use]:
     """For each factor the gates that read it in the newest token, by what else they read.
 
