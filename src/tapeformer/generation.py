@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tapeformer.constructions import Decoded, check_word, construction
 from tapeformer.engines.registry import make_engine
-from tapeformer.engines.stream import Stop, Stream, stops
+from tapeformer.engines.stream import Stop, Stream, Value, stops
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.growing import Grow, grown_window
 from tapeformer.simulator.result import Outcome, Tape
@@ -66,6 +66,8 @@ class Reader:
         self.verdict, self.stepped, self.state = (place[str(name)] for name in names)
         self.running = self.factors[self.verdict].values.index(RUNNING)
         self.step_mark = self.factors[self.stepped].values.index("1")
+        self.goes_on: Value = (self.verdict, self.running)
+        self.makes_a_step: Value = (self.stepped, self.step_mark)
         grow = place.get(str(bundle.answer.get("grow", "")))
         self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
 
@@ -174,8 +176,8 @@ class Generation:
 
     def _stop(self) -> Stop:
         """The verdict; and, if levels can be added, whether a token asks for one."""
-        running = (self.reader.verdict, self.reader.running)
-        return (running, self.reader.grow) if self.grow and self.reader.grow else (running,)
+        goes_on, grow = self.reader.goes_on, self.reader.grow
+        return (goes_on, grow) if self.grow and grow else (goes_on,)
 
     def _piece(self) -> int:
         """A long run is made in longer pieces."""
@@ -230,16 +232,15 @@ class Generation:
                 break
             started = time.perf_counter()
             self._hidden(room)
-            piece = (
-                piece * 2 if time.perf_counter() - started < PATIENCE else max(SHORT, piece // 2)
-            )
+            quick = time.perf_counter() - started < PATIENCE
+            piece = piece * 2 if quick else max(SHORT, piece // 2)
         self.kept = Kept(self.reader.bundle.window)
         self.kept.add(self.engine.window_tokens())
 
     def _hidden(self, most: int) -> None:
         """Makes tokens up to the verdict, or to one that asks for a further level: it is dropped."""
         reader, stop = self.reader, self._stop()
-        made, steps = self.engine.run(most, stop, (reader.stepped, reader.step_mark))
+        made, steps = self.engine.run(most, stop, reader.makes_a_step)
         token = self.engine.last_token()
         dropped = made > 0 and stops(token, stop[1:])
         self.counts.tokens += made - dropped

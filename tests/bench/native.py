@@ -58,8 +58,8 @@ def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
         started = perf_counter()
         ended = streams.run(
             prompts,
-            stop=(reader.verdict, reader.running),
-            count=(reader.stepped, reader.step_mark),
+            stop=reader.goes_on,
+            count=reader.makes_a_step,
             limits=Limits(1 << 40, tokens),
         )
         best = max(best, sum(end.tokens for end in ended) / (perf_counter() - started))

@@ -95,8 +95,8 @@ def machine_case(machine: TuringMachine, construction: str, word: tuple[str, ...
         bundle.weights,
         bundle.offsets,
         reader.prompt(word),
-        (reader.verdict, reader.running),
-        (reader.stepped, reader.step_mark),
+        reader.goes_on,
+        reader.makes_a_step,
     )
 
 

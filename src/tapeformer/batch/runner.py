@@ -94,8 +94,8 @@ class BatchRunner:
         reader, options = self.reader, self.options
         return batch.run(
             prompts,
-            stop=(reader.verdict, reader.running),
-            count=(reader.stepped, reader.step_mark),
+            stop=reader.goes_on,
+            count=reader.makes_a_step,
             limits=Limits(options.max_steps, options.max_tokens),
         )
 

@@ -88,9 +88,8 @@ def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[
     A token makes at most one step, so no piece can pass the number of steps.
     """
     made = counted = 0
-    running, count = (reader.verdict, reader.running), (reader.stepped, reader.step_mark)
     while room := min(steps - counted, tokens - made):
-        more, hits = stream.run(room, (running,), count)
+        more, hits = stream.run(room, (reader.goes_on,), reader.makes_a_step)
         made, counted = made + more, counted + hits
         if more and reader.outcome(stream.last_token()) is not None:
             break
@@ -130,8 +129,8 @@ def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) ->
         started = perf_counter()
         ended = batch.run(
             prompts,
-            stop=(reader.verdict, reader.running),
-            count=(reader.stepped, reader.step_mark),
+            stop=reader.goes_on,
+            count=reader.makes_a_step,
             limits=Limits(steps, 1 << 62),
         )
         seconds = perf_counter() - started
