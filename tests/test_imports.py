@@ -19,31 +19,21 @@ ALLOWED: dict[str, set[str]] = {
     "gallery": {"faults", "machine", "formats"},
     "drawing": {"faults", "machine", "simulator"},
     "layout": set(),
-    "compile_options": set(),
     "circuit": {"faults"},
     "queues": {"faults", "circuit", "layout"},
-    "weights": {"faults", "layout", "__version__"},
+    "weights": {"faults", "layout"},
+    "bundle": {"faults", "layout", "weights", "__version__"},
     "engines": {"faults", "weights"},
     "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
     "lowering": {"faults", "circuit", "queues", "weights"},
     "compile": {
-        *("faults", "layout", "compile_options", "machine", "formats", "queues", "weights"),
+        *("faults", "layout", "machine", "formats", "queues", "weights", "bundle"),
         *("constructions", "lowering"),
     },
-    "growing": {"weights"},
-    "generation": {
-        *("faults", "layout", "simulator", "weights", "engines", "constructions", "growing"),
+    "inference": {
+        *("faults", "layout", "machine", "simulator", "queues", "weights", "bundle", "engines"),
+        *("constructions", "lowering", "compile", "drawing"),
     },
-    "verification": {
-        *("faults", "machine", "simulator", "queues", "drawing", "constructions"),
-        *("compile", "generation"),
-    },
-    "records": {"machine", "weights", "generation"},
-    "batch": {
-        *("faults", "machine", "simulator", "weights", "engines"),
-        *("generation", "records"),
-    },
-    "table_run": {"queues", "weights", "engines", "lowering"},
     "bench": ANYTHING,
     "cli": ANYTHING,
 }
@@ -86,7 +76,7 @@ def test_imports_follow_the_architecture(file: Path) -> None:
 
 def test_nothing_imports_the_command_line_the_drawings_or_the_benchmarks() -> None:
     users = {"cli": {"cli", "__main__"}, "bench": {"bench", "cli"}}
-    users["drawing"] = {"drawing", "cli", "verification"}
+    users["drawing"] = {"drawing", "cli", "inference"}
     for file in SOURCE.rglob("*.py"):
         for part in imported_parts(file) & users.keys():
             assert part_of(file) in users[part], f"{file} imports {part}"

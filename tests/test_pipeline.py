@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tapeformer import Case, TuringMachine, gallery_machine, gallery_names, load, simulate
-from tapeformer.compile import compile_machine, compiled, tapes_to_queues
-from tapeformer.compile_options import CompileOptions
-from tapeformer.generation import Answer, Generation, Reader, generate
-from tapeformer.weights.bundle import bundle_files
+from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine, compiled, tapes_to_queues
+from tapeformer.inference.run import Answer, Generation, Reader, generate
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED
 from tests.simulator.test_published import DATA

@@ -11,11 +11,12 @@ import pytest
 
 from tapeformer import Case, Outcome, TuringMachine, gallery_machine, gallery_names, load, simulate
 from tapeformer.bench.workloads import WORKLOADS
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
-from tapeformer.generation import Answer, Generation, generate
-from tapeformer.weights.bundle import Bundle, bundle_files
+from tapeformer.inference.run import Answer, Generation, generate
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED
 from tests.simulator.test_published import DATA

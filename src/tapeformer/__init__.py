@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats import Conventions, dumps, load, loads
 from tapeformer.formats.automata_lib import from_automata_lib
@@ -23,18 +23,19 @@ from tapeformer.simulator import Configuration, Outcome, Result, Tape, configura
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tapeformer.compile import compile_machine
-    from tapeformer.generation import Answer, generate
-    from tapeformer.weights.bundle import Bundle, save_bundle
-    from tapeformer.weights.bundle_check import load_bundle
+    from tapeformer.bundle.load import load_bundle
+    from tapeformer.bundle.record import Bundle
+    from tapeformer.bundle.save import save_bundle
+    from tapeformer.compile.passes import compile_machine
+    from tapeformer.inference.run import Answer, generate
 
 _LATER = {
-    "compile_machine": "tapeformer.compile",
-    "Answer": "tapeformer.generation",
-    "generate": "tapeformer.generation",
-    "Bundle": "tapeformer.weights.bundle",
-    "save_bundle": "tapeformer.weights.bundle",
-    "load_bundle": "tapeformer.weights.bundle_check",
+    "compile_machine": "tapeformer.compile.passes",
+    "Answer": "tapeformer.inference.run",
+    "generate": "tapeformer.inference.run",
+    "Bundle": "tapeformer.bundle.record",
+    "save_bundle": "tapeformer.bundle.save",
+    "load_bundle": "tapeformer.bundle.load",
 }
 """What loads NumPy, and so is imported when it is first used."""
 

@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import native
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.generation import Reader
+from tapeformer.inference.run import Reader
 
 SYMBOLS = 8
 

@@ -15,13 +15,13 @@ import tempfile
 from time import process_time
 from typing import Any
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Reader, generate
-from tapeformer.growing import more_levels
-from tapeformer.weights.bundle import Bundle
+from tapeformer.inference.grow import more_levels
+from tapeformer.inference.run import Reader, generate
 
 Record = dict[str, Any]
 TITLES = ("engine", "cache", "steps", "levels", "growing", "fixed", "ratio")

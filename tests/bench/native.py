@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import native
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.lanes import packed_program
 from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Reader
-from tapeformer.weights.bundle import Bundle
+from tapeformer.inference.run import Reader
 
 
 def codegen(bundle: Bundle, folder: Path) -> tuple[native.Engine, dict[str, float]]:

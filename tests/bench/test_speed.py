@@ -12,7 +12,7 @@ from tapeformer.bench.contests import CONTESTS, Contest, counters, mirrored
 from tapeformer.bench.entrants import Entrant, Made, of_batch, of_engine, of_peer, of_simulator
 from tapeformer.bench.peers import MISSING, peer_machine, peer_run
 from tapeformer.bench.speed import Patience, contest_rows, round_robin, speed, summary
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.simulator.fast import simulate

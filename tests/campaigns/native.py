@@ -21,15 +21,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
 from tapeformer.engines.nativecode.batch import Batch, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.generation import Reader
+from tapeformer.inference.run import Reader
 from tapeformer.lowering.step2 import transformer
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.weights.matrices import matrix

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer import gallery_machine
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
-from tapeformer.generation import Generation
-from tapeformer.weights.bundle import Bundle
+from tapeformer.inference.run import Generation
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.record import Token, TransformerWeights
 from tests.plain_transformer import exercised, forward

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.batch import Inputs
 from tapeformer.cli import batch
 from tapeformer.cli.models import Given, bundle_for
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.gallery import gallery_machine
+from tapeformer.inference.batch import Inputs
 from tests.cli.test_commands import record, tapeformer
 
 PALINDROME = Given(gallery_machine("palindrome"))

@@ -13,7 +13,7 @@ import pytest
 from tapeformer import CompileOptions, compile_machine, gallery_machine, generate, simulate
 from tapeformer.engines import auto
 from tapeformer.engines.registry import make_engine
-from tapeformer.generation import Reader
+from tapeformer.inference.run import Reader
 
 
 @pytest.fixture(autouse=True)

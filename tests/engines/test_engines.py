@@ -183,7 +183,7 @@ def test_threads_are_left_as_they_were() -> None:
 def test_torch_is_imported_by_engines_only() -> None:
     code = (
         "import sys, tapeformer.lowering.literal, tapeformer.lowering.normalise, "
-        "tapeformer.weights.bundle_check, tapeformer.weights.explain, tapeformer.engines; "
+        "tapeformer.bundle.load, tapeformer.weights.explain, tapeformer.engines; "
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.batch import BatchOptions, BatchRunner
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import memory
 from tapeformer.engines.nativecode import batch as batches
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Answer, generate
-from tapeformer.weights.bundle import Bundle
+from tapeformer.inference.batch import BatchOptions, BatchRunner
+from tapeformer.inference.run import Answer, generate
 from tapeformer.weights.parameters import with_sign_flipped
 
 PALINDROME = compile_machine(

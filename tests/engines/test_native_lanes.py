@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.nativecode.bitwise import bitwise_program, needed
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.copies import places_of

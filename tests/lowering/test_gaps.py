@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tapeformer import gallery_machine
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
-from tapeformer.generation import Generation
+from tapeformer.inference.run import Generation
 from tapeformer.lowering.literal import literal_transformer
 from tapeformer.queues.table import example_names, load_table
-from tapeformer.weights.bundle import Bundle
 
 WORD = tuple("abba")
 

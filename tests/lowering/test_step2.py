@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.engines import dense
 from tapeformer.faults import TapeformerError
 from tapeformer.lowering.heads import HeadMode
@@ -15,7 +16,6 @@ from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.count import count
 from tapeformer.weights.parameters import nonzero_values, parameters
 from tapeformer.weights.positions import encoding, offsets_for
-from tapeformer.weights.tensors import parameter_bytes
 from tapeformer.weights.verify import verify
 from tests.table_machines import table_machine
 

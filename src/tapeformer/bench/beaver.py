@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from tapeformer.bench.contests import BEAVER
 from tapeformer.bench.report import Row
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Generation, Reader
+from tapeformer.inference.run import Generation, Reader
 from tapeformer.simulator.fast import MOST_STEPS, simulate
-from tapeformer.weights.bundle import Bundle
 
 LEVELS = 12
 TOKENS = 47_176_873

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.gallery import gallery_machine
 from tapeformer.machine.record import TuringMachine
-from tapeformer.weights.bundle import Bundle
 
 BEAVER = "busy_beaver_5"
 MOST = 10**6

@@ -12,11 +12,11 @@ from time import perf_counter
 from tapeformer.bench.beaver import beaver_model
 from tapeformer.bench.report import Row, peak_megabytes
 from tapeformer.bench.workloads import WORKLOADS
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generation import Generation
+from tapeformer.inference.run import Generation
 
 WINDOWS = tuple(2**n for n in range(8, 17, 2))
 TIMED = {"native": (20_000, 25)}

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
+from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
-from tapeformer.generation import Reader
+from tapeformer.inference.run import Reader
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import simulate
-from tapeformer.weights.bundle import Bundle
 
 Word = Sequence[str]
 

@@ -22,9 +22,9 @@ from tapeformer.bench.entrants import (
 )
 from tapeformer.bench.peers import MISSING, has_peers, peer_name
 from tapeformer.bench.report import Row
-from tapeformer.compile import compile_machine
+from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generation import Reader
+from tapeformer.inference.run import Reader
 
 ENGINES = ("dense", "sparse", "native")
 Tell = Callable[[str], None]

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from tapeformer.bench.report import Row, Section
 from tapeformer.bench.workloads import WORKLOADS, Workload
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels, layout
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.generation import Answer, Generation, Reader
+from tapeformer.inference.run import Answer, Generation, Reader
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import MOST_STEPS, simulate
-from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count
 
 SIZES: dict[int, tuple[int, ...]] = {

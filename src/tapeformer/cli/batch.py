@@ -16,12 +16,12 @@ from tapeformer.cli.models import MODIFIED_TOKENS, Given, bundle_for, grows, siz
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.cli.sources import standard_input
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.simulator.result import Outcome
 
 if TYPE_CHECKING:
-    from tapeformer.batch import Inputs, Summary
+    from tapeformer.inference.batch import Inputs, Summary
 
 STANDARD_INPUT = Path("-")
 ENGINES = ("auto", "native")
@@ -77,7 +77,7 @@ def check_alone(
 
 def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
     """Answers every line of a file as JSON lines, in order; an interrupted run is gone on with."""
-    from tapeformer.batch import BatchModel, BatchOptions, run_file
+    from tapeformer.inference.batch import BatchModel, BatchOptions, run_file
 
     out, inputs = asked.out(), read_inputs(asked.inputs)
     bundle = bundle_for(given, fixed_sizes(given, options, inputs, asked.spaced), None)
@@ -98,7 +98,7 @@ def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
 
 def exit_status(found: Summary) -> int:
     """2 where an input was refused, then 3 or 4 where one has no answer, else 0."""
-    from tapeformer.batch.workers import ERROR
+    from tapeformer.inference.batch.workers import ERROR
 
     if ERROR in found.outcomes:
         return BAD_INPUT
@@ -108,7 +108,7 @@ def exit_status(found: Summary) -> int:
 
 def read_inputs(path: Path) -> Inputs:
     """The lines of a file, or of standard input for `-`, read once."""
-    from tapeformer.batch import Inputs
+    from tapeformer.inference.batch import Inputs
 
     try:
         return Inputs(standard_input() if path == STANDARD_INPUT else path.read_bytes())
@@ -144,7 +144,7 @@ def fixed_sizes(
 def _with_levels(options: CompileOptions, longest: int) -> CompileOptions:
     """As many levels as the longest line needs, and no fewer than a run has after growing once."""
     from tapeformer.constructions.realtime.layout import fewest_levels
-    from tapeformer.growing import more_levels
+    from tapeformer.inference.grow import more_levels
 
     base = options.base or 2
     levels = max(fewest_levels(longest, base), more_levels(1, base))

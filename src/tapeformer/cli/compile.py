@@ -12,7 +12,7 @@ from tapeformer.cli import options as shared
 from tapeformer.cli.models import compile_options, sized
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.machine.record import TuringMachine
 
 Output = Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")]
@@ -28,10 +28,10 @@ def compile(
     as_json: shared.Json = False,
 ) -> None:
     """Compile a machine to a bundle: weights, layout, and how to read the answer."""
+    from tapeformer.bundle.save import save_bundle
     from tapeformer.cli.records import model_text
-    from tapeformer.compile import compile_machine
-    from tapeformer.records import model_record
-    from tapeformer.weights.bundle import save_bundle
+    from tapeformer.compile.passes import compile_machine
+    from tapeformer.inference.records import model_record
 
     started = time.perf_counter()
     bundle = compile_machine(machine, sized(machine, options, None))

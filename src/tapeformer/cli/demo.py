@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tapeformer.cli.records import model_text
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.drawing.tapes import configuration_text, tape_lines
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.generation import Generation, generate
+from tapeformer.inference.run import Generation, generate
 from tapeformer.machine.word import parse_word
 from tapeformer.simulator import Configuration, simulate
 

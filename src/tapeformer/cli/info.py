@@ -10,10 +10,10 @@ from tapeformer.cli import options as shared
 from tapeformer.cli.models import Given, bundle_for, compile_options, read_given
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import print_json
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 
 if TYPE_CHECKING:
-    from tapeformer.weights.bundle import Bundle
+    from tapeformer.bundle.record import Bundle
 
 HeadNumber = Annotated[int | None, typer.Option("--head", help="Explain this attention head.")]
 Neuron = Annotated[int | None, typer.Option("--neuron", help="Explain this neuron.")]
@@ -31,7 +31,7 @@ def info(
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
     from tapeformer.cli.records import model_text
-    from tapeformer.records import model_record
+    from tapeformer.inference.records import model_record
 
     bundle = bundle_for(given, options, None)
     explanations = _explanations(bundle, head, neuron, field)

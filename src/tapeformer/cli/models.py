@@ -13,12 +13,12 @@ import typer
 
 from tapeformer.cli.options import MACHINE_HELP, Reading, provides, reading
 from tapeformer.cli.sources import find_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.machine.record import TuringMachine
 
 if TYPE_CHECKING:
-    from tapeformer.weights.bundle import Bundle
+    from tapeformer.bundle.record import Bundle
 
 PAPER_LEVELS, BUNDLE_LEVELS = 2, 12
 SEARCHED_STEPS = 10**7
@@ -125,8 +125,8 @@ def read_given(
     """A bundle's folder, or anything that names a machine."""
     if not Path(model).is_dir():
         return Given(find_machine(model, asked.format_name, asked.conventions))
+    from tapeformer.bundle.load import load_bundle, modified_warning
     from tapeformer.formats.registry import loads
-    from tapeformer.weights.bundle_check import load_bundle, modified_warning
 
     bundle = load_bundle(Path(model), allow_modified=allow_modified)
     if bundle.modified:
@@ -137,7 +137,7 @@ def read_given(
 
 def bundle_for(given: Given, options: CompileOptions, word: Sequence[str] | None) -> Bundle:
     """The bundle that was given, or one compiled for the machine and, where known, its input."""
-    from tapeformer.compile import compile_machine
+    from tapeformer.compile.passes import compile_machine
 
     if given.bundle is None:
         return compile_machine(given.machine, sized(given.machine, options, word))

@@ -32,9 +32,9 @@ def queue(
     as_json: shared.Json = False,
 ) -> None:
     """Run a hand-written queue machine: directly, as a Transformer, and to the letter of Appendix B."""
+    from tapeformer.inference.queue_tables import factored_tokens, literal_tokens
     from tapeformer.queues.run import factor_names, generate, prompt
     from tapeformer.queues.table import example_names, load_table
-    from tapeformer.table_run import factored_tokens, literal_tokens
 
     path = example_names().get(table, Path(table))
     made = load_table(path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeformer.records import model_record
-from tapeformer.weights.bundle import Bundle
+from tapeformer.bundle.record import Bundle
+from tapeformer.inference.records import model_record
 
 
 def model_text(bundle: Bundle) -> str:

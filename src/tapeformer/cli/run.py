@@ -27,11 +27,11 @@ from tapeformer.cli.models import (
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import opened, print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.machine.word import parse_word
 
 if TYPE_CHECKING:
-    from tapeformer.weights.bundle import Bundle
+    from tapeformer.bundle.record import Bundle
 
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")
@@ -82,8 +82,8 @@ def run(
         raise refused("--answers was given without --batch", "leave it out, or give both")
     from tapeformer.cli.records import model_text
     from tapeformer.engines.registry import engine_name
-    from tapeformer.generation import generate
-    from tapeformer.records import answer_record, model_record, speed_record
+    from tapeformer.inference.records import answer_record, model_record, speed_record
+    from tapeformer.inference.run import generate
 
     symbols = parse_word(given.machine, word, spaced)
     name = engine_name(engine)
@@ -117,8 +117,8 @@ def _grow(given: Given, options: CompileOptions) -> Callable[[Bundle], Bundle] |
     """How a model gets more levels, where it may."""
     if given.bundle is not None or not grows(options):
         return None
-    from tapeformer.compile import compile_machine
-    from tapeformer.growing import more_levels
+    from tapeformer.compile.passes import compile_machine
+    from tapeformer.inference.grow import more_levels
 
     def larger(bundle: Bundle) -> Bundle:
         base = bundle.layout.base

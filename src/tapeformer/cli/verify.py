@@ -12,12 +12,12 @@ from tapeformer.cli.models import EngineName, compile_options, sized
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
 
 if TYPE_CHECKING:
-    from tapeformer.verification import Report
+    from tapeformer.inference.compare import Report
 
 Words = Annotated[
     list[str] | None,
@@ -47,8 +47,8 @@ def verify(
     as_json: shared.Json = False,
 ) -> None:
     """Compare token by token and, decoded, step by step; report the first difference."""
-    from tapeformer.compile import compiled
-    from tapeformer.verification import verify_word
+    from tapeformer.compile.passes import compiled
+    from tapeformer.inference.compare import verify_word
 
     inputs = [parse_word(machine, word, spaced) for word in words or []]
     reports = []

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.bundle.record import Bundle
 from tapeformer.constructions import Decoded, check_word, construction
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stop, Stream, Value, stops
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.growing import Grow, grown_window
+from tapeformer.inference.grow import Grow, grown_window
 from tapeformer.simulator.result import Outcome, Tape
-from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.record import Token
 from tapeformer.weights.tokens import prompt_tokens
 

@@ -16,11 +16,11 @@ from multiprocessing.connection import Connection
 from threading import Thread
 from typing import NamedTuple
 
-from tapeformer.batch.runner import BatchModel, BatchRunner, Found
+from tapeformer.bundle.save import model_digest
 from tapeformer.faults import Fault, TapeformerError
+from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
+from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.machine.word import parse_word
-from tapeformer.records import Record, answer_record, model_record
-from tapeformer.weights.bundle import model_digest
 
 TICK = 0.2
 LEAD = 64

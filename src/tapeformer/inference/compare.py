@@ -11,11 +11,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tapeformer.compile import Compilation
+from tapeformer.compile.passes import Compilation
 from tapeformer.constructions.paper.claims import ClaimChecker
 from tapeformer.drawing.tapes import configuration_text
 from tapeformer.faults import Fault
-from tapeformer.generation import Generation
+from tapeformer.inference.run import Generation
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.run import QueueRun, Token
 from tapeformer.simulator.result import Configuration, Outcome

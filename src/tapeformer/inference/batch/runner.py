@@ -10,13 +10,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.bundle.record import Bundle
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Ended, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.faults import TapeformerError
-from tapeformer.generation import Answer, Reader, generate
+from tapeformer.inference.run import Answer, Reader, generate
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
-from tapeformer.weights.bundle import Bundle
 
 Word = tuple[str, ...]
 Prompt = NDArray[np.int32]

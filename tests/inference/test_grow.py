@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from tapeformer import CompileOptions, compile_machine, generate, loads, simulate
+from tapeformer.bundle.record import Bundle
 from tapeformer.engines import auto
-from tapeformer.generation import Answer, Generation
-from tapeformer.growing import Grow, more_levels
-from tapeformer.weights.bundle import Bundle
+from tapeformer.inference.grow import Grow, more_levels
+from tapeformer.inference.run import Answer, Generation
 
 RUNNER = loads("1RA1RA")
 """Runs to the right for ever: it needs one cell more in every step."""

@@ -10,22 +10,14 @@ from typing import NoReturn
 import numpy as np
 
 from tapeformer import __version__
+from tapeformer.bundle.record import Bundle
+from tapeformer.bundle.save import CONFIG, FORMAT, MACHINE, PARAMETERS, VERSION, canonical, digest
+from tapeformer.bundle.table import Table
+from tapeformer.bundle.tensors import with_stored
 from tapeformer.faults import Fault, Place, Severity, TapeformerError, quoted
 from tapeformer.layout import Layout
-from tapeformer.weights.bundle import (
-    CONFIG,
-    FORMAT,
-    MACHINE,
-    PARAMETERS,
-    VERSION,
-    Bundle,
-    canonical,
-    digest,
-)
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.record import Affine, Factor, Head, Layer, TransformerWeights
-from tapeformer.weights.table import Table
-from tapeformer.weights.tensors import with_stored
 from tapeformer.weights.tokens import Prompt, prompt_tokens
 from tapeformer.weights.verify import verify
 

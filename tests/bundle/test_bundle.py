@@ -12,25 +12,25 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from tapeformer.faults import TapeformerError
-from tapeformer.layout import Layout
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.prompt import prompt_for
-from tapeformer.lowering.step2 import transformer
-from tapeformer.weights.bundle import (
+from tapeformer.bundle.load import load_bundle, modified_warning
+from tapeformer.bundle.record import Bundle
+from tapeformer.bundle.save import (
     CONFIG,
     MACHINE,
     PARAMETERS,
-    Bundle,
     bundle_files,
     canonical,
     digest,
     save_bundle,
 )
-from tapeformer.weights.bundle_check import load_bundle, modified_warning
+from tapeformer.bundle.tensors import parameter_bytes
+from tapeformer.faults import TapeformerError
+from tapeformer.layout import Layout
+from tapeformer.lowering.normalise import with_layer_norm
+from tapeformer.lowering.prompt import prompt_for
+from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.matrices import same
 from tapeformer.weights.parameters import with_sign_flipped
-from tapeformer.weights.tensors import parameter_bytes
 from tests.table_machines import table_machine
 
 MADE = table_machine(2, ["a", "b"])
@@ -252,7 +252,7 @@ def test_no_half_bundle_is_left_behind(tmp_path: Path, monkeypatch: pytest.Monke
     def full_disk(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("tapeformer.weights.bundle.os.fsync", full_disk)
+    monkeypatch.setattr("tapeformer.bundle.save.os.fsync", full_disk)
     with pytest.raises(TapeformerError, match="no space left"):
         save_bundle(BUNDLE, tmp_path / "bundle")
     assert list(tmp_path.iterdir()) == []

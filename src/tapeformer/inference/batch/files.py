@@ -17,13 +17,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from tapeformer.batch.runner import BatchModel, BatchOptions
-from tapeformer.batch.workers import ERROR, answer_start, answered
+from tapeformer.bundle.save import model_digest
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.faults import Fault, Place, TapeformerError
-from tapeformer.records import Record
+from tapeformer.inference.batch.runner import BatchModel, BatchOptions
+from tapeformer.inference.batch.workers import ERROR, answer_start, answered
+from tapeformer.inference.records import Record
 from tapeformer.simulator.result import Outcome
-from tapeformer.weights.bundle import model_digest
 
 UTF8_MARK = b"\xef\xbb\xbf"
 DIFFERING = {

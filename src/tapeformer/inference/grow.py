@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.weights.bundle import Bundle
+from tapeformer.bundle.record import Bundle
 from tapeformer.weights.tokens import token_of
 
 Grow = Callable[[Bundle], Bundle]

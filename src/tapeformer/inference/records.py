@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from tapeformer.generation import Answer
+from tapeformer.bundle.record import Bundle
+from tapeformer.inference.run import Answer
 from tapeformer.machine.record import TuringMachine
-from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.count import count
 
 Record = dict[str, Any]

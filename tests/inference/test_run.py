@@ -8,7 +8,7 @@ import pytest
 from tapeformer import CompileOptions, compile_machine
 from tapeformer.engines.registry import ENGINES
 from tapeformer.gallery import gallery_machine
-from tapeformer.generation import Generation, generate
+from tapeformer.inference.run import Generation, generate
 from tapeformer.simulator.result import Outcome
 
 BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))

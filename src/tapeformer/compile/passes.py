@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.registry import dumps
@@ -20,7 +21,6 @@ from tapeformer.lowering.prompt import prompt_for
 from tapeformer.lowering.step2 import transformer
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
-from tapeformer.weights.bundle import Bundle
 from tapeformer.weights.record import TransformerWeights
 
 Stage = TypeVar("Stage")

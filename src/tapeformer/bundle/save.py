@@ -11,48 +11,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
 from tapeformer import __version__
+from tapeformer.bundle.record import Bundle
+from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.faults import Fault, Place, TapeformerError
-from tapeformer.layout import Layout
-from tapeformer.weights.positions import offsets_for, window_for
 from tapeformer.weights.record import Layer, TransformerWeights
-from tapeformer.weights.tensors import parameter_bytes
 from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
 
 PARAMETERS, CONFIG, MACHINE = "model.safetensors", "config.json", "machine.yaml"
 FORMAT, VERSION = "tapeformer-bundle", 1
-
-
-@dataclass(frozen=True, eq=False)
-class Bundle:
-    """A model with all that is needed to give it a word and to read its answer.
-
-    `answer` is plain data for the decoder, `machine` the text of the Turing machine's file. After
-    loading, `modified` says that the parameters are not those that were compiled.
-    """
-
-    name: str
-    weights: TransformerWeights
-    layout: Layout
-    prompt: Prompt
-    answer: Mapping[str, object]
-    machine: str
-    modified: bool = False
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """The look-back of each positional coordinate."""
-        return offsets_for(self.weights, self.layout.lengths)
-
-    @property
-    def window(self) -> int:
-        """Tokens that must be kept."""
-        return window_for(self.offsets)
 
 
 def save_bundle(bundle: Bundle, directory: Path, *, overwrite: bool = False) -> None:

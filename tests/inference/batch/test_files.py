@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
-from tapeformer.batch.workers import Line
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.nativecode.batch import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import loads
 from tapeformer.gallery import gallery_machine
-from tapeformer.weights.bundle import bundle_files
+from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
+from tapeformer.inference.batch.workers import Line
 
 MACHINE = gallery_machine("palindrome")
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=4))

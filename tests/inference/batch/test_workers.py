@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.batch import BatchModel, BatchOptions
-from tapeformer.batch import workers as working
-from tapeformer.compile import compile_machine
-from tapeformer.compile_options import CompileOptions
+from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
+from tapeformer.inference.batch import BatchModel, BatchOptions
+from tapeformer.inference.batch import workers as working
 from tests.campaigns.kills import Place, left_behind, new_place
 
 MACHINE = gallery_machine("palindrome")

@@ -1,6 +1,6 @@
 """Many inputs of one model: decoded at once where there is machine code, answers in order."""
 
-from tapeformer.batch.files import Inputs, Summary, run_file
-from tapeformer.batch.runner import BatchModel, BatchOptions, BatchRunner
+from tapeformer.inference.batch.files import Inputs, Summary, run_file
+from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner
 
 __all__ = ["BatchModel", "BatchOptions", "BatchRunner", "Inputs", "Summary", "run_file"]

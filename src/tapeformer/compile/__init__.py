@@ -1,0 +1,1 @@
+"""The compiler on one page, its options, and how sizes are chosen."""

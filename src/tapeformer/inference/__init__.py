@@ -1,0 +1,1 @@
+"""Running a model: prompt, run, grow, decode, stream, compare, batch."""
