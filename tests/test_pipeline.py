@@ -13,7 +13,8 @@ from tapeformer import Case, TuringMachine, gallery_machine, gallery_names, load
 from tapeformer.bundle.save import bundle_files
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine, compiled, tapes_to_queues
-from tapeformer.inference.run import Answer, Generation, Reader, generate
+from tapeformer.inference.answer import Answer
+from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED
 from tests.simulator.test_published import DATA
@@ -64,8 +65,8 @@ def trace(machine: TuringMachine, word: str, options: CompileOptions, engine: st
     """The lines of the trace file of a run."""
     lines: list[str] = []
 
-    def see(rows: np.ndarray[Any, np.dtype[np.int32]], reader: Reader) -> None:
-        lines.extend(json.dumps(reader.words(row)) for row in rows.tolist())
+    def see(rows: np.ndarray[Any, np.dtype[np.int32]], run: Generation) -> None:
+        lines.extend(json.dumps(run.reader.words(row)) for row in rows.tolist())
 
     generate(compile_machine(machine, options), tuple(word), engine=engine, see=see)
     return lines
@@ -108,7 +109,7 @@ def test_a_window_shorter_by_one_gives_a_wrong_trace() -> None:
     bundle = compile_machine(machine, CompileOptions("paper", levels=2, base=4))
     right = Generation(bundle, tuple("abba"), "dense")
     short = Generation(bundle, tuple("abba"), "dense", window=bundle.window - 1)
-    rows = [np.concatenate(list(run.pieces(10**6, 2000))) for run in (right, short)]
+    rows = [np.concatenate(list(run.pieces(Limits(10**6, 2000)))) for run in (right, short)]
     length = min(map(len, rows))
     assert not np.array_equal(rows[0][:length], rows[1][:length])
 
@@ -122,7 +123,7 @@ def test_the_compiler_stops_after_any_pass_and_shows_each() -> None:
         last=tapes_to_queues,
         hook=lambda step, _: seen.append(step.__name__),
     )
-    assert seen == ["choose_layout", "tapes_to_queues"]
+    assert seen == ["sizes_to_layout", "tapes_to_queues"]
     assert work.queue_machine is not None
     assert work.weights is None
 

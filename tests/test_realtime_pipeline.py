@@ -16,7 +16,8 @@ from tapeformer.bundle.save import bundle_files
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
-from tapeformer.inference.run import Answer, Generation, generate
+from tapeformer.inference.answer import Answer
+from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED
 from tests.simulator.test_published import DATA
@@ -94,7 +95,7 @@ def test_every_split_head_mode_and_engine_gives_the_same_trace(base: int) -> Non
 
 def tokens(bundle: Bundle, word: tuple[str, ...], engine: str = "sparse") -> list[tuple[str, ...]]:
     run = Generation(bundle, word, engine)
-    rows = np.concatenate(list(run.pieces(10**6, 5000)))
+    rows = np.concatenate(list(run.pieces(Limits(10**6, 5000))))
     return [run.reader.words(row) for row in rows.tolist()]
 
 
@@ -121,7 +122,7 @@ def test_a_run_that_grows_emits_the_same_tokens() -> None:
 def shared(run: Generation, names: list[str]) -> list[tuple[str, ...]]:
     """The tokens of a run in the fields that the smallest model has."""
     found = []
-    for rows in run.pieces(10**6, 3000):
+    for rows in run.pieces(Limits(10**6, 3000)):
         place = {factor.name: index for index, factor in enumerate(run.reader.factors)}
         for row in rows.tolist():
             words = run.reader.words(row)

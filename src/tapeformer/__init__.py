@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats import Conventions, dumps, load, loads
 from tapeformer.formats.automata_lib import from_automata_lib
@@ -26,13 +25,19 @@ if TYPE_CHECKING:
     from tapeformer.bundle.load import load_bundle
     from tapeformer.bundle.record import Bundle
     from tapeformer.bundle.save import save_bundle
+    from tapeformer.compile.options import CompileOptions
     from tapeformer.compile.passes import compile_machine
-    from tapeformer.inference.run import Answer, generate
+    from tapeformer.inference.answer import Answer
+    from tapeformer.inference.run import run
+    from tapeformer.inference.stream import StreamedToken, stream
 
 _LATER = {
+    "CompileOptions": "tapeformer.compile.options",
     "compile_machine": "tapeformer.compile.passes",
-    "Answer": "tapeformer.inference.run",
-    "generate": "tapeformer.inference.run",
+    "Answer": "tapeformer.inference.answer",
+    "StreamedToken": "tapeformer.inference.stream",
+    "run": "tapeformer.inference.run",
+    "stream": "tapeformer.inference.stream",
     "Bundle": "tapeformer.bundle.record",
     "save_bundle": "tapeformer.bundle.save",
     "load_bundle": "tapeformer.bundle.load",
@@ -44,6 +49,10 @@ def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module 'tapeformer' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
 
 
 __all__ = [
@@ -59,6 +68,7 @@ __all__ = [
     "Outcome",
     "Result",
     "Rule",
+    "StreamedToken",
     "Tape",
     "TapeKind",
     "TapeformerError",
@@ -69,12 +79,13 @@ __all__ = [
     "from_automata_lib",
     "gallery_machine",
     "gallery_names",
-    "generate",
     "load",
     "load_bundle",
     "loads",
     "parse_word",
+    "run",
     "save_bundle",
     "simulate",
+    "stream",
     "verify",
 ]

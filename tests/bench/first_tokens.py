@@ -16,7 +16,7 @@ from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import native
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
 
 SYMBOLS = 8
 

@@ -18,10 +18,11 @@ from typing import Any
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
+from tapeformer.constructions.realtime.sizes import more_levels
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.grow import more_levels
-from tapeformer.inference.run import Reader, generate
+from tapeformer.inference.decode import Reader
+from tapeformer.inference.generation import generate
 
 Record = dict[str, Any]
 TITLES = ("engine", "cache", "steps", "levels", "growing", "fixed", "ratio")

@@ -24,7 +24,7 @@ from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
 from tapeformer.engines.nativecode.choice import logic_of
 from tapeformer.engines.nativecode.lanes import packed_program
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
 
 
 def codegen(bundle: Bundle, folder: Path) -> tuple[native.Engine, dict[str, float]]:

@@ -29,7 +29,7 @@ from tapeformer.engines.nativecode.batch import Batch, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
 from tapeformer.lowering.step2 import transformer
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.weights.matrices import matrix

@@ -18,7 +18,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
-from tapeformer.inference.run import Generation
+from tapeformer.inference.generation import Generation, Limits
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.record import Token, TransformerWeights
 from tests.plain_transformer import exercised, forward
@@ -50,7 +50,7 @@ def workload(name: str, words: list[str], options: CompileOptions) -> Workload:
     """Runs the words."""
     bundle = compile_machine(gallery_machine(name), options)
     runs = [Generation(bundle, tuple(word), "sparse") for word in words]
-    traces = tuple(np.concatenate(list(run.pieces(10**6, 20_000))) for run in runs)
+    traces = tuple(np.concatenate(list(run.pieces(Limits(10**6, 20_000)))) for run in runs)
     return Workload(
         bundle,
         tuple(run.reader.prompt(tuple(w)) for run, w in zip(runs, words, strict=True)),

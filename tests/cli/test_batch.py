@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.cli import batch
-from tapeformer.cli.models import Given, bundle_for
 from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.sizes import for_words
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.batch import Inputs
+from tapeformer.inference.model import Model
 from tests.cli.test_commands import record, tapeformer
 
-PALINDROME = Given(gallery_machine("palindrome"))
+PALINDROME = gallery_machine("palindrome")
 
 
 def test_a_batch_is_answered_in_order_and_gone_on_with(tmp_path: Path) -> None:
@@ -115,20 +114,20 @@ def test_standard_input_that_is_closed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("base", "levels"), [(None, 12), (2, 12), (4, 7), (6, 6), (8, 5)])
 def test_every_base_reaches_about_as_far(base: int | None, levels: int) -> None:
-    options = batch.fixed_sizes(PALINDROME, CompileOptions(base=base), Inputs(b"abba\n"), False)
+    options = for_words(PALINDROME, CompileOptions(base=base), 4)
     assert (options.base, options.levels) == (base or 2, levels)
 
 
-def test_levels_are_enough_for_the_longest_line() -> None:
-    inputs = Inputs(b"a\n" + b"a" * 5000 + b"\nb\n")
-    assert batch.fixed_sizes(PALINDROME, CompileOptions(), inputs, False).levels == 14
-    assert batch.fixed_sizes(PALINDROME, CompileOptions(), inputs, True).levels == 12
+def test_levels_are_enough_for_the_longest_line(tmp_path: Path) -> None:
+    inputs = tmp_path / "in.txt"
+    inputs.write_text("a\n" + "a" * 5000 + "\nb\n")
+    words = ("palindrome", "--batch", str(inputs), "--answers", str(tmp_path / "out.jsonl"))
+    assert tapeformer("run", *words, "--max-steps", "1").returncode == 3
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [answer["levels"] for answer in found] == [14] * 3
 
 
 @pytest.mark.parametrize("construction", ["realtime", "paper"])
 def test_a_space_is_raised_for_the_longest_line(construction: str) -> None:
-    options = CompileOptions(construction, space=4)
-    inputs = Inputs(b"a\n" + b"ab" * 20 + b"\n")
-    alone = bundle_for(PALINDROME, options, "ab" * 20)
-    together = bundle_for(PALINDROME, batch.fixed_sizes(PALINDROME, options, inputs, False), None)
-    assert together.layout == alone.layout
+    model = Model(PALINDROME, CompileOptions(construction, space=4))
+    assert model.for_words(40).layout == model.for_word("ab" * 20).layout

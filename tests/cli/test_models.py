@@ -92,14 +92,14 @@ def test_verify_agrees_and_checks_claims() -> None:
     done = tapeformer("verify", "palindrome", "abba", "ab", *PAPER, "--levels", "2", "--claims")
     assert done.returncode == 0
     assert done.stdout.count(" agree (") == 2
-    assert "claims held: (e)" in done.stdout
+    assert "claims held: (a)" in done.stdout
     got = record("verify", "palindrome", "ab", *PAPER, "--levels", "1")
     assert got["words"][0]["agreed"]
 
 
 def test_info_explains(bundle: Path) -> None:
     text = tapeformer("info", str(bundle)).stdout
-    assert "4 attention heads in 1 layers, looking back 3, 5, 15, 27" in text
+    assert "4 attention heads in 1 layer, looking back 3, 5, 15, 27" in text
     assert "because a queue of length" in tapeformer("info", str(bundle), "--head", "1").stdout
     assert "reads" in tapeformer("info", str(bundle), "--neuron", "17").stdout
     assert "verdict=run" in tapeformer("info", str(bundle), "--field", "verdict=run").stdout

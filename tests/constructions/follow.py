@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from tapeformer.circuit import checked, compiled
 from tapeformer.circuit.evaluate import Step
 from tapeformer.constructions import Construction, Decoded, construction
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues import Layout, QueueMachine, QueueRun, Token, factor_names
+from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.run import QueueRun, factor_names
 from tapeformer.simulator import Configuration, configurations
 
 Change = Callable[[dict[str, str]], dict[str, str]]

@@ -7,7 +7,8 @@ import pytest
 from tapeformer.constructions import construction
 from tapeformer.constructions.paper.claims import ClaimChecker
 from tapeformer.machine.record import TapeKind, TuringMachine
-from tapeformer.queues import QueueRun, Token
+from tapeformer.queues.record import Token
+from tapeformer.queues.run import QueueRun
 from tests.constructions.machines import BOUNCER, SHUTTLE, ZIGZAG, random_machine
 
 ALL = {"(a)", "(b)", "(c)", "(d)", "(e)", "Fact 1", "Fact 2"}

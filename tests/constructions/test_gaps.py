@@ -17,8 +17,10 @@ from tapeformer.circuit.record import Literal
 from tapeformer.constructions import construction
 from tapeformer.constructions.paper import control as control_module
 from tapeformer.faults import TapeformerError
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues import Layout, QueueRun, Token, prompt
+from tapeformer.queues.record import Token
+from tapeformer.queues.run import QueueRun, prompt
 from tests.constructions.follow import Change, MismatchError, cost, follow
 from tests.constructions.machines import BOUNCER, SHUTTLE, ZIGZAG, hoverer, letters
 from tests.constructions.printed_stack import PrintedStack, Repairs

@@ -14,7 +14,8 @@ from tapeformer.constructions.paper.decode import Window
 from tapeformer.constructions.paper.fields import Stack
 from tapeformer.faults import TapeformerError
 from tapeformer.machine.record import AcceptOn, Move, Rule, TapeKind, TuringMachine
-from tapeformer.queues import QueueRun, factor_names, verify, verify_layout
+from tapeformer.queues.run import QueueRun, factor_names
+from tapeformer.queues.verify import verify, verify_layout
 from tests.constructions.follow import follow
 from tests.constructions.machines import (
     BOUNCER,

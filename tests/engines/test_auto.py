@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tapeformer import CompileOptions, compile_machine, gallery_machine, generate, simulate
+from tapeformer import CompileOptions, compile_machine, gallery_machine, simulate
 from tapeformer.engines import auto
 from tapeformer.engines.registry import make_engine
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
+from tapeformer.inference.generation import generate
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,8 @@ def test_code_that_was_made_is_used_at_once() -> None:
 
 WITHOUT_TORCH = """
 import sys
-from tapeformer import CompileOptions, compile_machine, gallery_machine, generate
+from tapeformer import CompileOptions, compile_machine, gallery_machine
+from tapeformer.inference.generation import generate
 options = CompileOptions("paper", 2, 4)
 answer = generate(compile_machine(gallery_machine("busy_beaver_2"), options), ())
 print(answer.engine, "torch" in sys.modules)

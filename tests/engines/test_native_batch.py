@@ -15,8 +15,9 @@ from tapeformer.engines import memory
 from tapeformer.engines.nativecode import batch as batches
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
+from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch import BatchOptions, BatchRunner
-from tapeformer.inference.run import Answer, generate
+from tapeformer.inference.generation import generate
 from tapeformer.weights.parameters import with_sign_flipped
 
 PALINDROME = compile_machine(

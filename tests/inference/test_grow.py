@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tapeformer import CompileOptions, compile_machine, generate, loads, simulate
+from tapeformer import CompileOptions, compile_machine, loads, simulate
 from tapeformer.bundle.record import Bundle
+from tapeformer.constructions.realtime.sizes import more_levels
 from tapeformer.engines import auto
-from tapeformer.inference.grow import Grow, more_levels
-from tapeformer.inference.run import Answer, Generation
+from tapeformer.inference.answer import Answer
+from tapeformer.inference.generation import Generation, Limits, generate
+from tapeformer.inference.grow import Grow
 
 RUNNER = loads("1RA1RA")
 """Runs to the right for ever: it needs one cell more in every step."""
@@ -73,13 +75,13 @@ def test_levels_are_added_in_the_step_that_needs_them_and_not_before() -> None:
 @pytest.mark.parametrize("engine", ["native", "sparse"])
 def test_hidden_tokens_are_those_that_are_shown(engine: str) -> None:
     shown = Generation(start(), (), engine, grow=growing_by(1))
-    pieces = list(shown.pieces(90, None))
+    pieces = list(shown.pieces(Limits(90, None)))
     hidden = Generation(start(), (), engine, grow=growing_by(1))
-    hidden.finish(90, None, None)
+    hidden.finish(Limits(90))
     assert hidden.counts.tokens == shown.counts.tokens == sum(len(rows) for rows in pieces)
     assert (hidden.counts.steps, hidden.counts.grown) == (90, shown.counts.grown)
     assert hidden.counts.grown >= 2
-    assert hidden.kept.rows().tolist() == shown.kept.rows().tolist()
+    assert hidden.window().tolist() == shown.window().tolist()
 
 
 def test_a_trace_does_not_depend_on_the_engine() -> None:
@@ -111,7 +113,7 @@ def test_machine_code_is_not_put_off_at_every_level(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(auto, "PAYS_AFTER", 60)
     run = Generation(start(), (), "auto", grow=growing_by(1))
     names: dict[int, list[str]] = {}
-    for _ in run.pieces(200, None, most=10):
+    for _ in run.pieces(Limits(200, None), most=10):
         names.setdefault(run.counts.grown, []).append(run.engine.name)
     assert names[0][0] == "sparse"
     assert set(names[max(names)]) == {"native"}
@@ -122,5 +124,5 @@ def test_code_that_is_there_is_used_at_every_level() -> None:
     for levels in (2, 3, 4):
         Generation(start(levels), (), "native")
     run = Generation(start(), (), "auto", grow=growing_by(1))
-    for _ in run.pieces(20, None):
+    for _ in run.pieces(Limits(20, None)):
         assert run.engine.name == "native"

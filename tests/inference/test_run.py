@@ -8,7 +8,7 @@ import pytest
 from tapeformer import CompileOptions, compile_machine
 from tapeformer.engines.registry import ENGINES
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.run import Generation, generate
+from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.simulator.result import Outcome
 
 BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))
@@ -17,7 +17,7 @@ BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_token_is_made_after_the_verdict(engine: str) -> None:
     run = Generation(BUNDLE, tuple("abba"), engine)
-    shown = np.concatenate(list(run.pieces(10**9, None)))
+    shown = np.concatenate(list(run.pieces(Limits(10**9, None))))
     assert run.outcome is Outcome.ACCEPT
     assert len(shown) == run.counts.tokens
     assert run.engine.last_token() == tuple(shown[-1].tolist())

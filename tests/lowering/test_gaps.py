@@ -10,7 +10,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
-from tapeformer.inference.run import Generation
+from tapeformer.inference.generation import Generation, Limits
 from tapeformer.lowering.literal import literal_transformer
 from tapeformer.queues.table import example_names, load_table
 
@@ -60,5 +60,5 @@ def test_gap_10_the_first_token_is_the_step_applied_to_the_prompt(bundle: Bundle
     """The induction starts at i = n: parity goes on from the prompt's last token."""
     run = Generation(bundle, WORD, "sparse")
     last = run.reader.words(run.reader.prompt(WORD)[-1])
-    first = run.reader.words(next(run.pieces(10, 1))[0].tolist())
+    first = run.reader.words(next(run.pieces(Limits(10, 1)))[0].tolist())
     assert {last[-1], first[-1]} == {"0", "1"}

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import tapeformer.queues
 from tapeformer.circuit import checked
 from tapeformer.faults import TapeformerError
-from tapeformer.queues import Layout, QueueMachine, QueueRun, Token, factor_names, generate, prompt
+from tapeformer.layout import Layout
+from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.run import QueueRun, factor_names, generate, prompt
 from tapeformer.queues.table import Table, load_table
 
 EXAMPLES = Path(tapeformer.queues.__file__).parent / "examples"

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from tapeformer.faults import TapeformerError
-from tapeformer.queues import Layout, show, show_token, verify, verify_layout
+from tapeformer.layout import Layout
 from tapeformer.queues.record import Register
+from tapeformer.queues.show import show, show_token
 from tapeformer.queues.table import load_table, parse_table
+from tapeformer.queues.verify import verify, verify_layout
 
 
 def small() -> dict[str, Any]:

@@ -19,7 +19,8 @@ from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.run import Generation, Reader
+from tapeformer.inference.decode import Reader
+from tapeformer.inference.generation import Generation, Limits
 from tapeformer.simulator.fast import MOST_STEPS, simulate
 
 LEVELS = 12
@@ -67,7 +68,7 @@ def beaver_to_its_end(pace: Pace, max_steps: int = MOST_STEPS) -> Row:
     begun = time.perf_counter()
     run = Generation(beaver_model(), (), "native")
     ready, used = time.perf_counter(), time.process_time()
-    run.finish(max_steps, None, pace)
+    run.finish(Limits(max_steps), pace)
     pace(run.counts.tokens)
     seconds, busy = time.perf_counter() - ready, time.process_time() - used
     answer = run.answer(seconds)

@@ -16,7 +16,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.run import Generation
+from tapeformer.inference.generation import Generation
 
 WINDOWS = tuple(2**n for n in range(8, 17, 2))
 TIMED = {"native": (20_000, 25)}

@@ -20,7 +20,7 @@ from tapeformer.engines import native
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import simulate
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tapeformer.bench.report import Row
+from tapeformer.bench.report import Row, levels_of
+from tapeformer.drawing.tapes import counted
 
 
 def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str]:
@@ -15,8 +16,7 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         if row["machine"] == machine:
-            grows = row["construction"] == "realtime"
-            groups.setdefault((row["construction"], 0 if grows else row["levels"]), []).append(row)
+            groups.setdefault((row["construction"], levels_of(row)), []).append(row)
     for (construction, levels), group in groups.items():
         xs = [row["s"] for row in group]
         ys = [row["tokens per step"] for row in group]
@@ -31,9 +31,13 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
 def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
     """A ratio against s, which stays bounded where a theorem says so."""
     figure, axes = _figure("s (cells)", key, key)
-    for levels in sorted({row["levels"] for row in rows if row["construction"] == "paper"}):
-        group = [r for r in rows if r["levels"] == levels and r["construction"] == "paper"]
-        axes.plot([r["s"] for r in group], [r[key] for r in group], "o", label=f"{levels} levels")
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["construction"], levels_of(row)), []).append(row)
+    for (name, levels), group in groups.items():
+        if levels:
+            label = f"{name}, {counted(levels, 'level')}"
+            axes.plot([r["s"] for r in group], [r[key] for r in group], "o", label=label)
     axes.legend()
     return _save(figure, folder, key.replace(" ", "_").replace("'", ""))
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tapeformer import __version__
+from tapeformer.constructions import construction
+from tapeformer.constructions.sizes import Sizes
 from tapeformer.faults import Fault, Place, TapeformerError
 
 Row = Mapping[str, Any]
@@ -30,6 +32,11 @@ class Section:
     text: str
     rows: Sequence[Row]
     plots: Sequence[str] = ()
+
+
+def levels_of(row: Row) -> int:
+    """Return the levels of a row's model; 0 where they grow with the space instead of the base."""
+    return 0 if construction(row["construction"]).grows(Sizes()) else int(row["levels"])
 
 
 def hardware() -> str:

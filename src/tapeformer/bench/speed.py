@@ -24,7 +24,7 @@ from tapeformer.bench.peers import MISSING, has_peers, peer_name
 from tapeformer.bench.report import Row
 from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.run import Reader
+from tapeformer.inference.decode import Reader
 
 ENGINES = ("dense", "sparse", "native")
 Tell = Callable[[str], None]

@@ -6,17 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tapeformer.bench.report import Row, Section
+from tapeformer.bench.report import Row, Section, levels_of
 from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
-from tapeformer.constructions.realtime.layout import fewest_levels, layout
+from tapeformer.compile.sizes import for_words
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.run import Answer, Generation, Reader
+from tapeformer.inference.answer import Answer
+from tapeformer.inference.generation import Generation, Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import MOST_STEPS, simulate
 from tapeformer.weights.count import count
@@ -69,41 +67,22 @@ def measure(point: Point, engine: str) -> Row:
     expected = simulate(work.machine, word)
     space = max(expected.cells)
     bundle = compile_machine(work.machine, _options(point, work.machine, space, len(word)))
-    loading, run = _Loading(), Generation(bundle, word, engine)
-    for rows in run.pieces(MOST_STEPS, None):
-        loading.see(rows, run.reader)
+    loading, run, limits = 0, Generation(bundle, word, engine), Limits(MOST_STEPS)
+    for rows in run.pieces(limits):
+        loading += run.reader.loading(rows)
         if run.counts.boot is not None:
             break
-    run.finish(MOST_STEPS, None, None)
+    run.finish(limits)
     answer = run.answer(0.0)
     if (answer.steps, answer.tapes) != (expected.steps, expected.tapes):
         raise TapeformerError(Fault(f"{point} does not give the direct simulation's answer"))
-    return _costs(work, bundle, answer, space, loading.tokens, len(word))
+    return _costs(work, bundle, answer, space, loading, len(word))
 
 
 def _options(point: Point, machine: TuringMachine, space: int, length: int) -> CompileOptions:
-    """The size that a run needs; for `realtime` also the levels that its prompt needs, in base 2."""
-    if point.construction != "realtime":
-        levels = point.levels if point.construction == "paper" else None
-        return CompileOptions(point.construction, levels=levels, space=space)
-    needed = layout(machine, base=2, space=space).levels
-    return CompileOptions("realtime", levels=max(needed, fewest_levels(length)), base=2)
-
-
-class _Loading:
-    """Counts the tokens of the paper's boot before the rewind: waiting, filling up, loading."""
-
-    PHASES = ("wait", "fill", "load")
-
-    def __init__(self) -> None:
-        self.tokens = 0
-
-    def see(self, rows: NDArray[np.int32], reader: Reader) -> None:
-        """Adds the tokens of one piece."""
-        for index, factor in enumerate(reader.factors):
-            if factor.name == "phase":
-                early = [n for n, value in enumerate(factor.values) if value in self.PHASES]
-                self.tokens += int(np.isin(rows[:, index], early).sum())
+    """Return the sizes that a run needs, and the levels that its prompt needs; base 2 where it grows."""
+    asked = CompileOptions(point.construction, levels=point.levels or None, space=space)
+    return for_words(machine, asked, length)
 
 
 def _costs(
@@ -155,7 +134,7 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
     """Fitted exponents of tokens per step against s, beside 1/k'."""
     groups: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
     for row in rows:
-        key = (row["machine"], row["construction"], _levels_of(row))
+        key = (row["machine"], row["construction"], levels_of(row))
         groups.setdefault(key, []).append((row["s"], row["tokens per step"]))
     return [
         {
@@ -172,11 +151,6 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _levels_of(row: Row) -> int:
-    """The levels, 0 where they grow with the space instead of the base."""
-    return 0 if row["construction"] == "realtime" else int(row["levels"])
-
-
 def theorem(
     engine: str, largest: int | None, tell: Callable[[Point], None]
 ) -> tuple[list[Section], list[Row]]:
@@ -185,7 +159,7 @@ def theorem(
     for point in points(largest):
         tell(point)
         rows.append(measure(point, engine))
-    constant = _constant_bits([row for row in rows if _levels_of(row)])
+    constant = _constant_bits([row for row in rows if levels_of(row)])
     return [
         Section("Exponents", "Tokens per step against s, fitted on log axes.", exponents(rows)),
         Section("Runs", "Every answer equals the direct simulation's.", rows),

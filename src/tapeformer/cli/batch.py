@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
-from tapeformer.cli.models import MODIFIED_TOKENS, Given, bundle_for, grows, sized
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.cli.sources import standard_input
-from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.simulator.result import Outcome
+from tapeformer.sources import standard_input
 
 if TYPE_CHECKING:
     from tapeformer.inference.batch import Inputs, Summary
+    from tapeformer.inference.model import Model
+    from tapeformer.inference.options import RunOptions
 
 STANDARD_INPUT = Path("-")
 ENGINES = ("auto", "native")
@@ -30,13 +30,10 @@ MOST_TOKENS = 1 << 62
 
 @dataclass(frozen=True)
 class Asked:
-    """Where the inputs are, where the answers go if that was said, and the other options."""
+    """Where the inputs are, where the answers go if that was said, and how the end is told."""
 
     inputs: Path
     answers: Path | None
-    spaced: bool
-    max_steps: int
-    max_tokens: int | None
     as_json: bool
 
     def out(self) -> Path:
@@ -61,30 +58,32 @@ def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def check_alone(
-    word: str, engine: str, trace: Path | None, variant: Mapping[str, str | float]
-) -> None:
-    """Refuses what a batch cannot heed, rather than to leave it out silently."""
-    from tapeformer.engines.registry import engine_name
-
+def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool) -> None:
+    """Refuse what a batch cannot heed, rather than to leave it out silently."""
     if word:
         raise refused("an input was given beside --batch", "put it into the file as a line")
-    if trace is not None:
-        raise refused("a batch shows no tokens", "leave out --trace, or run one input alone")
-    if engine_name(engine) not in ENGINES or variant:
+    if trace is not None or alone:
+        what = "a batch shows no tokens and has its own inputs"
+        raise refused(what, "leave out --trace, --show and --file-input, or run one input alone")
+    if options.checkpoint is not None:
+        raise refused("a batch resumes from its answers", "leave out --checkpoint")
+    if options.engine not in ENGINES or options.variant:
         raise refused("a batch runs as machine code", "leave out the options on the engine")
 
 
-def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
-    """Answers every line of a file as JSON lines, in order; an interrupted run is gone on with."""
+def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
+    """Answer every line of a file as JSON lines, in order; the same command again resumes."""
     from tapeformer.inference.batch import BatchModel, BatchOptions, run_file
+    from tapeformer.inference.model import MODIFIED_TOKENS
 
     out, inputs = asked.out(), read_inputs(asked.inputs)
-    bundle = bundle_for(given, fixed_sizes(given, options, inputs, asked.spaced), None)
-    most = asked.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
-    model = BatchModel(given.machine, bundle, BatchOptions(asked.max_steps, most, asked.spaced))
+    lines = (line.split() if options.spaced else line for line in inputs)
+    bundle = model.for_words(max(map(len, lines), default=0))
+    most = options.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
+    limits = BatchOptions(options.max_steps, most, options.spaced)
+    batch = BatchModel(model.machine, bundle, limits)
     with Watch("inputs", len(inputs)) as watch:
-        found = run_file(model, inputs, out, watch=watch)
+        found = run_file(batch, inputs, out, watch=watch)
     interrupted = watch.interrupted and found.answered < found.inputs
     if asked.as_json:
         print_json({"answers": str(out), "inputs": found.inputs, "outcomes": found.outcomes})
@@ -92,7 +91,7 @@ def run_batch(given: Given, options: CompileOptions, asked: Asked) -> NoReturn:
         print(f"{found.answered:,} inputs answered in {out}: {_outcomes_text(found)}")
     if interrupted:
         told = f"interrupted: {found.answered:,} of {found.inputs:,} inputs are answered in {out}"
-        print(f"{told}; the same command goes on from there", file=sys.stderr)
+        print(f"{told}; run the same command again to resume", file=sys.stderr)
     raise typer.Exit(INTERRUPTED if interrupted else exit_status(found))
 
 
@@ -124,28 +123,3 @@ def refused(what: str, remedy: str) -> TapeformerError:
 
 def _outcomes_text(found: Summary) -> str:
     return ", ".join(f"{count:,} {outcome}" for outcome, count in found.outcomes.items()) or "none"
-
-
-def fixed_sizes(
-    given: Given, options: CompileOptions, inputs: Inputs, spaced: bool
-) -> CompileOptions:
-    """A batch does not grow: room for the longest line, and the reach that runs first grow to."""
-    from tapeformer.constructions.options import check_given
-
-    if given.bundle is not None:
-        return options
-    check_given(options.levels, options.base, options.space)
-    longest = max((line.split() if spaced else line for line in inputs), key=len, default="")
-    if grows(options):
-        return _with_levels(options, len(longest))
-    return options if options.space is None else sized(given.machine, options, longest)
-
-
-def _with_levels(options: CompileOptions, longest: int) -> CompileOptions:
-    """As many levels as the longest line needs, and no fewer than a run has after growing once."""
-    from tapeformer.constructions.realtime.layout import fewest_levels
-    from tapeformer.inference.grow import more_levels
-
-    base = options.base or 2
-    levels = max(fewest_levels(longest, base), more_levels(1, base))
-    return replace(options, base=base, levels=levels)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from tapeformer.cli.records import model_text
-from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
-from tapeformer.constructions.realtime.layout import fewest_levels
-from tapeformer.drawing.tapes import configuration_text, tape_lines
+from tapeformer.cli.chain import token_text
+from tapeformer.cli.records import answer_text, model_text
 from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.inference.run import Generation, generate
-from tapeformer.machine.word import parse_word
-from tapeformer.simulator import Configuration, simulate
+from tapeformer.inference.run import run
+from tapeformer.inference.stream import stream
+from tapeformer.simulator import simulate
 
 
 def main() -> None:
-    """Draws a chain of thought decoded back to tapes, then counts tokens against steps."""
+    """Draw a chain of thought decoded back to tapes, then count tokens against steps."""
     print(f"tapeformer: {len(gallery_names())} machines in the gallery (`tapeformer machines`)\n")
     _palindrome("abba")
     _busy_beaver()
@@ -22,30 +19,20 @@ def main() -> None:
 
 
 def _palindrome(word: str) -> None:
-    machine = gallery_machine("palindrome_two_tapes")
-    bundle = compile_machine(machine, CompileOptions(levels=fewest_levels(len(word)), base=2))
-    print("A two-tape Turing machine, compiled:\n" + model_text(bundle))
-    print(f"\nIs {word!r} a palindrome? Its chain of thought, read back from the tokens:\n")
-    run = Generation(bundle, parse_word(machine, word), "auto")
-    step = 0
-    for rows in run.pieces(10**6, None, most=1):
-        if rows[0, run.reader.stepped] == run.reader.step_mark:
-            step += 1
-            read = run.reader.configuration(run.kept.rows())
-            token = run.prompt_tokens + run.counts.tokens
-            shown = Configuration(step, read.state, read.tapes, run.outcome)
-            print(f"token {token}: {configuration_text(machine, shown)}\n")
+    print(f"Is {word!r} a palindrome? The chain of thought of a two-tape machine, read back:\n")
+    steps = 0
+    for token in stream("palindrome_two_tapes", word):
+        if token.steps > steps:
+            steps = token.steps
+            print(token_text(token, with_factors=False) + "\n")
+    print(
+        "The Transformer that made these tokens:\n" + model_text(token.piece.reader.bundle) + "\n"
+    )
 
 
 def _busy_beaver() -> None:
-    machine = gallery_machine("busy_beaver_4")
-    answer = generate(compile_machine(machine, CompileOptions(levels=4)), ())
-    direct = simulate(machine)
-    print(
-        f"BB(4): {answer.steps} steps in {answer.cot_tokens} tokens, {answer.boot_tokens} of them"
-        " to boot: one token per step."
-    )
-    print("\n".join(tape_lines(machine, answer.tapes)))
+    answer, direct = run("busy_beaver_4"), simulate(gallery_machine("busy_beaver_4"))
+    print(f"BB(4), one token per step: {answer_text(answer)}")
     same = (answer.steps, answer.state, answer.tapes) == (direct.steps, direct.state, direct.tapes)
     print(f"The direct simulation, which shares no code with it, says the same: {same}")
 

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tapeformer.cli import options as shared
-from tapeformer.cli.models import Given, bundle_for, compile_options, read_given
+from tapeformer.cli.models import find_model
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import print_json
-from tapeformer.compile.options import CompileOptions
 
 if TYPE_CHECKING:
     from tapeformer.bundle.record import Bundle
+    from tapeformer.inference.model import Model
 
 HeadNumber = Annotated[int | None, typer.Option("--head", help="Explain this attention head.")]
 Neuron = Annotated[int | None, typer.Option("--neuron", help="Explain this neuron.")]
 Field = Annotated[str | None, typer.Option("--field", help="Explain this residual field.")]
 
 
-@provides(given=read_given, options=compile_options)
+@provides(model=find_model)
 def info(
-    given: Given,
-    options: CompileOptions,
+    model: Model,
     head: HeadNumber = None,
     neuron: Neuron = None,
     field: Field = None,
@@ -31,9 +30,10 @@ def info(
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
     from tapeformer.cli.records import model_text
+    from tapeformer.compile.passes import compile_machine
     from tapeformer.inference.records import model_record
 
-    bundle = bundle_for(given, options, None)
+    bundle = model.bundle or compile_machine(model.machine, model.options)
     explanations = _explanations(bundle, head, neuron, field)
     if as_json:
         record = {**model_record(bundle), **_tying(bundle)}
@@ -66,7 +66,9 @@ def _explanations(
 
 def _tying(bundle: Bundle) -> dict[str, int]:
     """How many parameters the matrices are expanded from, where levels repeat one rule."""
-    if bundle.layout.construction != "realtime":
+    from tapeformer.constructions import construction
+
+    if not construction(bundle.layout.construction).tied_levels:
         return {}
     from tapeformer.weights.tying import distinct_parameters
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tapeformer.cli.sources import find_machine
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.reading import Conventions
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
+from tapeformer.sources import find_machine
 
 MACHINE_HELP = "A gallery name, a file in any supported format (- for standard input), or a busy-beaver string."
 
@@ -32,6 +33,9 @@ Word = Annotated[
     ),
 ]
 Spaced = Annotated[bool, _option("--spaced", text="INPUT is symbols separated by spaces.")]
+FileInput = Annotated[
+    bool, _option("--file-input", text="Use the input that stands in the machine's file.")
+]
 Json = Annotated[bool, _option("--json", text="Print one JSON object and nothing else.")]
 Everything = Annotated[bool, _option("--all", text="Show everything, however long.")]
 Format = Annotated[
@@ -74,8 +78,8 @@ def provides(**makers: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(command, eval_str=True)
         parts = {name: _parameters(maker) for name, maker in makers.items()}
+        own = _parameters(command, but=tuple(makers))
 
         @functools.wraps(command)
         def wrapper(**given: Any) -> Any:
@@ -85,7 +89,6 @@ def provides(**makers: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
             }
             return command(**made, **given)
 
-        own = [p for p in signature.parameters.values() if p.name not in makers]
         added = [p for part in parts.values() for p in part]
         _sign(wrapper, sorted([*added, *own], key=lambda p: p.default is not p.empty))
         return wrapper
@@ -93,12 +96,18 @@ def provides(**makers: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(function, eval_str=True).parameters.values())
+def _parameters(function: Callable[..., Any], but: tuple[str, ...] = ()) -> list[inspect.Parameter]:
+    """Return parameters with their annotations evaluated, but for some by name."""
+    names = inspect.unwrap(function).__globals__
+    return [
+        p.replace(annotation=eval(p.annotation, names)) if isinstance(p.annotation, str) else p
+        for p in inspect.signature(function).parameters.values()
+        if p.name not in but
+    ]
 
 
 def _sign(wrapper: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
-    """Gives a function the parameters that the command line is made from."""
+    """Give a function the parameters that the command line is made from."""
     named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     wrapper.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in named}
@@ -141,3 +150,11 @@ def read_machine(machine: Machine, asked: Reading) -> TuringMachine:
 
 takes_machine = provides(machine=read_machine)
 """For commands whose parameter `machine` is a Turing machine."""
+
+
+def word_of_file(machine: TuringMachine, text: str) -> tuple[str, ...]:
+    """Return the input that the machine's file states, for `--file-input`; INPUT must be left out."""
+    if text or machine.default_word is None:
+        what = "two inputs: INPUT and --file-input" if text else "the file states no usable input"
+        raise TapeformerError(Fault(what, machine.place, remedy="give INPUT without --file-input"))
+    return machine.default_word

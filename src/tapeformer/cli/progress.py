@@ -1,4 +1,4 @@
-"""Progress on standard error for what takes longer than a second, and a clean Ctrl-C."""
+"""Progress on standard error for what takes long, and a clean Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from types import FrameType, TracebackType
 from typing import Any
 
 PATIENCE = 1.0
+"""Seconds before progress is shown on a terminal."""
+LINES_AFTER, LINES_EVERY = 10.0, 60.0
+"""Seconds before the first line where standard error is no terminal, and most between two."""
+HOW_TO_STOP = "Ctrl-C stops and prints what is known; --max-steps sets a limit"
+HOW_TO_RESUME = "; with --checkpoint FILE a run can be resumed"
 
 
 class Watch:
-    """Called with the count of what is done; False once the user has pressed Ctrl-C.
+    """Told the count of what is done; returns False once the user has pressed Ctrl-C.
 
-    As a context it turns Ctrl-C into that answer, so that what is known so far can be told.
+    As a context it turns Ctrl-C into that answer, so that what is known so far can be told. With
+    `hint`, work that takes long says how to stop it.
     """
 
-    def __init__(self, unit: str, total: int | None = None) -> None:
-        self.unit, self.total = unit, total
+    def __init__(self, unit: str, total: int | None = None, hint: str = "") -> None:
+        self.unit, self.total, self.hint = unit, total, hint
         self.interrupted = False
         self.started = time.monotonic()
+        self._next_line = LINES_AFTER
         self._bar: Any = None
         self._before: Any = None
 
@@ -39,10 +46,12 @@ class Watch:
             self._bar.stop()
 
     def __call__(self, done: int) -> bool:
-        """Shows how far it is; False ends the work."""
+        """Show how far the work is; False ends it."""
         elapsed = time.monotonic() - self.started
-        if elapsed > PATIENCE and sys.stderr.isatty():
+        if elapsed > PATIENCE and sys.stderr is not None and sys.stderr.isatty():
             self._show(done, elapsed)
+        if elapsed > self._next_line:
+            self._tell(done, elapsed)
         return not self.interrupted
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
@@ -51,8 +60,24 @@ class Watch:
     def _show(self, done: int, elapsed: float) -> None:
         if self._bar is None:
             self._bar = _bar(self.unit, self.total)
-        rate = f"{done / elapsed / 1e6:.2f} million a second"
-        self._bar.update(self._bar.task_ids[0], completed=done, count=f"{done:,}", rate=rate)
+        self._bar.update(
+            self._bar.task_ids[0], completed=done, count=f"{done:,}", rate=_rate(done, elapsed)
+        )
+
+    def _tell(self, done: int, elapsed: float) -> None:
+        """Print a line now and then where there is no bar; the first one says how to stop."""
+        if self._bar is None:
+            line = f"{done:,} {self.unit} after {elapsed:.0f} s, {_rate(done, elapsed)}"
+            print(line, file=sys.stderr, flush=True)
+        if self.hint:
+            print(self.hint, file=sys.stderr, flush=True)
+            self.hint = ""
+        self._next_line = elapsed + min(elapsed, LINES_EVERY)
+
+
+def _rate(done: int, elapsed: float) -> str:
+    rate = done / elapsed
+    return f"{rate / 1e6:.2f} million a second" if rate >= 1e5 else f"{rate:,.0f} a second"
 
 
 def _bar(unit: str, total: int | None) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
 from contextlib import ExitStack
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,34 +15,70 @@ import typer
 from tapeformer.cli import options as shared
 from tapeformer.cli.batch import Asked, check_alone, reads_once, refused, run_batch
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
-from tapeformer.cli.models import (
-    MODIFIED_TOKENS,
-    EngineName,
-    Given,
-    bundle_for,
-    compile_options,
-    engine_variant,
-    grows,
-    read_given,
-)
+from tapeformer.cli.models import EngineName, find_model
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import opened, print_json
-from tapeformer.cli.progress import Watch
-from tapeformer.compile.options import CompileOptions
-from tapeformer.machine.word import parse_word
+from tapeformer.cli.progress import HOW_TO_RESUME, HOW_TO_STOP, Watch
 
 if TYPE_CHECKING:
-    from tapeformer.bundle.record import Bundle
+    import numpy as np
+    from numpy.typing import NDArray
 
+    from tapeformer.inference.answer import Answer
+    from tapeformer.inference.generation import Generation
+    from tapeformer.inference.model import Model
+    from tapeformer.inference.options import RunOptions
+    from tapeformer.inference.run import See
+
+
+class TraceFormat(StrEnum):
+    """How a token is written to a trace."""
+
+    LIST = "list"
+    NAMED = "named"
+
+
+Dtype = Annotated[
+    str | None,
+    typer.Option("--dtype", help="float64, float32 or bfloat16; the same tokens in all."),
+]
+Attention = Annotated[
+    str | None,
+    typer.Option(
+        "--attention",
+        help="leftmost, rightmost or (dense) averaging hardmax, or softmax; the same tokens in all.",
+    ),
+]
+Temperature = Annotated[
+    float | None, typer.Option("--temperature", help="Of the softmax (dense engine).")
+]
+Position = Annotated[
+    str | None,
+    typer.Option("--position", help="Positional term inside the key, or as a bias (dense engine)."),
+]
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")
 ]
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", min=1, help="Stop after this many tokens (status 3).")
 ]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", help="Keep the run in this file, and resume it from there if it is there."
+    ),
+]
 TraceFile = Annotated[
     Path | None,
-    typer.Option("--trace", help="Write every generated token to this file, one JSON list a line."),
+    typer.Option("--trace", help="Write every generated token to this file, one JSON line each."),
+]
+TraceFormatOption = Annotated[
+    TraceFormat,
+    typer.Option("--trace-format", help="A list of the token's factors, or an object by name."),
+]
+Show = Annotated[
+    bool,
+    typer.Option("--show", help="Print every token decoded: tapes, queues and registers."),
 ]
 BatchFile = Annotated[
     Path | None,
@@ -57,96 +94,127 @@ Answers = Annotated[
 ]
 
 
-@reads_once
-@provides(given=read_given, options=compile_options, variant=engine_variant)
-def run(
-    given: Given,
-    options: CompileOptions,
-    variant: dict[str, str | float],
-    word: shared.Word = "",
+def run_options(
     spaced: shared.Spaced = False,
     engine: EngineName = "auto",
+    dtype: Dtype = None,
+    attention: Attention = None,
+    temperature: Temperature = None,
+    position: Position = None,
     max_steps: MaxSteps = 10**9,
     max_tokens: MaxTokens = None,
+    checkpoint: CheckpointFile = None,
+) -> RunOptions:
+    """Make a record from the options on running."""
+    from tapeformer.inference.options import RunOptions, checked
+
+    return checked(
+        RunOptions(
+            engine=engine,
+            dtype=dtype,
+            attention=attention,
+            temperature=temperature,
+            position=position,
+            max_steps=max_steps,
+            max_tokens=max_tokens,
+            spaced=spaced,
+            checkpoint=checkpoint,
+        )
+    )
+
+
+@reads_once
+@provides(model=find_model, options=run_options)
+def run(
+    model: Model,
+    options: RunOptions,
+    word: shared.Word = "",
+    file_input: shared.FileInput = False,
     trace: TraceFile = None,
+    trace_format: TraceFormatOption = TraceFormat.LIST,
+    show: Show = False,
     batch: BatchFile = None,
     answers: Answers = None,
     as_json: shared.Json = False,
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""
     if batch is not None:
-        check_alone(word, engine, trace, variant)
-        asked = Asked(batch, answers, spaced, max_steps, max_tokens, as_json)
-        run_batch(given, options, asked)
+        check_alone(word, options, trace, show or file_input)
+        run_batch(model, options, Asked(batch, answers, as_json))
     if answers is not None:
         raise refused("--answers was given without --batch", "leave it out, or give both")
-    from tapeformer.cli.records import model_text
-    from tapeformer.engines.registry import engine_name
-    from tapeformer.inference.records import answer_record, model_record, speed_record
-    from tapeformer.inference.run import generate
+    if options.checkpoint is not None and (trace is not None or show):
+        raise refused("a resumed run shows no earlier tokens", "leave out --trace and --show")
+    from tapeformer.inference.run import run_model
 
-    symbols = parse_word(given.machine, word, spaced)
-    name = engine_name(engine)
-    bundle = bundle_for(given, options, symbols)
-    if bundle.modified and max_tokens is None:
-        max_tokens = MODIFIED_TOKENS
+    options = replace(options, compile=model.options)
+    symbols = _symbols(model, word, options.spaced, file_input)
     with ExitStack() as stack:
-        watch = stack.enter_context(Watch("tokens"))
-        see = None if trace is None else _writer(stack.enter_context(opened(trace)))
-        answer = generate(
-            bundle,
-            symbols,
-            engine=name,
-            variant=variant,
-            max_steps=max_steps,
-            max_tokens=max_tokens,
-            watch=watch,
-            see=see,
-            grow=_grow(given, options),
-        )
-    if as_json:
-        record = answer_record(given.machine, word, answer, model_record(answer.bundle))
-        print_json({**record, **speed_record(answer)})
-    else:
-        print(model_text(answer.bundle))
-        _print_answer(given, answer, watch.interrupted)
+        watch = stack.enter_context(Watch("tokens", hint=_hint(options)))
+        see = None
+        if trace is not None:
+            see = _writer(stack.enter_context(opened(trace)), trace_format)
+        if show and not as_json:
+            answer = _shown(model, symbols, options, watch, see)
+        else:
+            answer = run_model(model, symbols, options, watch, see)
+    text = model.machine.spell(symbols) if file_input else word
+    _tell(answer, text, as_json, watch.interrupted)
     raise typer.Exit(INTERRUPTED if watch.interrupted else OF_OUTCOME[answer.outcome])
 
 
-def _grow(given: Given, options: CompileOptions) -> Callable[[Bundle], Bundle] | None:
-    """How a model gets more levels, where it may."""
-    if given.bundle is not None or not grows(options):
-        return None
-    from tapeformer.compile.passes import compile_machine
-    from tapeformer.inference.grow import more_levels
-
-    def larger(bundle: Bundle) -> Bundle:
-        base = bundle.layout.base
-        levels = more_levels(bundle.layout.levels, base)
-        return compile_machine(given.machine, replace(options, levels=levels, base=base))
-
-    return larger
+def _hint(options: RunOptions) -> str:
+    """Say how a run that may never halt is stopped and, without a checkpoint, how it is resumed."""
+    return HOW_TO_STOP + ("" if options.checkpoint else HOW_TO_RESUME)
 
 
-def _writer(file: Any) -> Any:
-    """Writes tokens as lists of their factors, nothing else, so that traces compare byte by byte."""
+def _symbols(model: Model, word: str, spaced: bool, file_input: bool) -> tuple[str, ...]:
+    """Return the word on tape 1, from INPUT or from the machine's file."""
+    if file_input:
+        return shared.word_of_file(model.machine, word)
+    from tapeformer.inference.model import symbols_of
 
-    def write(rows: Any, reader: Any) -> None:
+    return symbols_of(model, word, spaced)
+
+
+def _shown(
+    model: Model, word: tuple[str, ...], options: RunOptions, watch: Watch, see: See | None
+) -> Answer:
+    """Run a model and print each of its tokens."""
+    from tapeformer.cli.chain import token_text
+    from tapeformer.inference.run import limits_for, started
+    from tapeformer.inference.stream import tokens_of
+
+    generation, _ = started(model, word, options)
+    begun = time.perf_counter()
+    for token in tokens_of(generation, limits_for(generation, options)):
+        print(token_text(token) + "\n")
+        if see is not None:
+            see(token.piece.rows[token.index : token.index + 1], generation)
+        if not watch(token.number):
+            break
+    return generation.answer(time.perf_counter() - begun)
+
+
+def _writer(file: Any, kind: TraceFormat) -> See:
+    """Write tokens as lists of their factors, so that traces compare byte by byte, or by name."""
+
+    def write(rows: NDArray[np.int32], run: Generation) -> None:
+        read = run.reader.words if kind is TraceFormat.LIST else run.reader.named
         for row in rows.tolist():
-            file.write(json.dumps(reader.words(row), ensure_ascii=False, separators=(",", ":")))
+            file.write(json.dumps(read(row), ensure_ascii=False, separators=(",", ":")))
             file.write("\n")
 
     return write
 
 
-def _print_answer(given: Given, answer: Any, interrupted: bool) -> None:
-    from tapeformer.drawing.tapes import outcome_word, tape_lines
+def _tell(answer: Answer, text: str, as_json: bool, interrupted: bool) -> None:
+    from tapeformer.cli.records import answer_text, model_text
+    from tapeformer.inference.records import answer_record, model_record, speed_record
 
-    per_step = answer.cot_tokens / max(answer.steps, 1)
-    print(
-        f"{outcome_word(answer.outcome, interrupted)} in state {answer.state} after {answer.steps:,}"
-        f" steps: {answer.cot_tokens:,} tokens ({answer.boot_tokens:,} to boot,"
-        f" {per_step:.2f} a step in all), {answer.cot_tokens / max(answer.seconds, 1e-9):,.0f}"
-        f" tokens a second, smallest logit margin {answer.margin:g}"
-    )
-    print("\n".join(tape_lines(given.machine, answer.tapes)))
+    if as_json:
+        record = answer_record(text, answer, model_record(answer.bundle))
+        print_json({**record, **speed_record(answer)})
+        return
+    print(model_text(answer.bundle))
+    print(answer_text(answer, interrupted))

@@ -14,7 +14,6 @@ from tapeformer.cli.options import takes_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.cli.trace import print_trace, trace_records
-from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats import morphett
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
@@ -32,9 +31,6 @@ Trace = Annotated[
     bool,
     typer.Option("--trace", help="Draw the tapes step by step: the first and the last screen."),
 ]
-OwnInput = Annotated[
-    bool, typer.Option("--file-input", help="Use the input that stands in the machine's file.")
-]
 
 
 @takes_machine
@@ -42,7 +38,7 @@ def simulate(
     machine: TuringMachine,
     word: options.Word = "",
     spaced: options.Spaced = False,
-    file_input: OwnInput = False,
+    file_input: options.FileInput = False,
     max_steps: MaxSteps = MOST_STEPS,
     max_cells: MaxCells = MOST_CELLS,
     trace: Trace = False,
@@ -78,13 +74,8 @@ def _word(
     machine: TuringMachine, text: str, spaced: bool, file_input: bool
 ) -> tuple[tuple[str, ...], int]:
     """The word on tape 1 and the head's first place, from INPUT or from the machine's file."""
-    if file_input and (text or machine.default_word is None):
-        what = (
-            "the file states no usable input" if not text else "two inputs: INPUT and --file-input"
-        )
-        raise TapeformerError(Fault(what, machine.place, remedy="give INPUT without --file-input"))
-    if machine.default_word is not None and file_input:
-        return machine.default_word, 0
+    if file_input:
+        return options.word_of_file(machine, text), 0
     head = 0
     if machine.origin == morphett.NAME and not spaced:
         text, head = morphett.typed_tape(text)
@@ -116,6 +107,6 @@ def _print_result(
         f"{machine.name}: {outcome_word(result.outcome, interrupted)} in state {result.state} after "
         f"{counted(result.steps, 'step')} on {counted(result.space, 'cell')} ({seconds:.2f} s)"
     )
-    print("\n".join(tape_lines(machine, result.tapes)))
+    print("\n".join(tape_lines(machine.blank, result.tapes)))
     if result.outcome is Outcome.LIMIT and not interrupted:
         print("not an answer: raise --max-steps to go on", file=sys.stderr)

@@ -44,7 +44,7 @@ def print_trace(
             if configuration.step > expected:
                 left_out = configuration.step - expected
                 print(f"... {left_out:,} configurations left out (--all shows them) ...\n")
-            print(configuration_text(machine, configuration) + "\n")
+            print(configuration_text(machine.blank, configuration) + "\n")
             expected = configuration.step + 1
             if watch.interrupted:
                 return

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.exits import INTERRUPTED
-from tapeformer.cli.models import EngineName, compile_options, sized
+from tapeformer.cli.models import EngineName, compile_options
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.compile.options import CompileOptions
+from tapeformer.drawing.tapes import configuration_text, counted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
 
 if TYPE_CHECKING:
+    from tapeformer.compile.options import CompileOptions
     from tapeformer.inference.compare import Report
 
 Words = Annotated[
@@ -47,19 +49,14 @@ def verify(
     as_json: shared.Json = False,
 ) -> None:
     """Compare token by token and, decoded, step by step; report the first difference."""
-    from tapeformer.compile.passes import compiled
-    from tapeformer.inference.compare import verify_word
+    from tapeformer.inference.compare import Compared, verify_word
 
     inputs = [parse_word(machine, word, spaced) for word in words or []]
-    reports = []
+    asked = Compared(engine, max_steps, claims)
+    reports: list[Report] = []
     with Watch("tokens") as watch:
         for word in inputs or [case.word for case in machine.cases] or [()]:
-            work = compiled(machine, sized(machine, options, word))
-            reports.append(
-                verify_word(
-                    work, word, engine=engine, max_steps=max_steps, claims=claims, watch=watch
-                )
-            )
+            reports.append(verify_word(machine, word, options, asked, watch))
             if watch.interrupted or not reports[-1].agreed:
                 break
     if as_json:
@@ -78,7 +75,7 @@ def _record(machine: TuringMachine, report: Report) -> dict[str, Any]:
         "tokens": report.tokens,
         "steps": report.steps,
         "random_tokens_decoded": report.glances,
-        "difference": report.difference or None,
+        "difference": _difference(machine, report) or None,
         "claims": report.claims,
         "claim_faults": [str(fault) for fault in report.claim_faults],
     }
@@ -89,10 +86,31 @@ def _text(machine: TuringMachine, report: Report) -> str:
     if report.agreed:
         outcome = report.outcome.value if report.outcome else "unfinished"
         line = (
-            f"{name}: {report.tokens:,} tokens and {report.steps:,} steps agree ({outcome});"
-            f" {report.glances} windows between steps decoded too"
+            f"{name}: {counted(report.tokens, 'token')} and {counted(report.steps, 'step')} agree"
+            f" ({outcome}); {counted(report.glances, 'window')} between steps decoded too"
         )
-        checked = ", ".join(f"{claim} {count:,} times" for claim, count in report.claims.items())
-        return f"{line}\n  claims held: {checked}" if checked else line
+        return "\n".join([line, *_claim_lines(report.claims)])
     faults = "\n".join(map(str, report.claim_faults))
-    return f"{name}: DIFFERENT {report.difference}\n{faults}".rstrip()
+    return f"{name}: DIFFERENT {_difference(machine, report)}\n{faults}".rstrip()
+
+
+def _claim_lines(claims: Mapping[str, int]) -> list[str]:
+    """List the claims that held, and those that the run never put to the test."""
+    held = [f"{claim} {counted(count, 'time')}" for claim, count in claims.items() if count]
+    never = [claim for claim, count in claims.items() if not count]
+    lines = [f"  claims held: {', '.join(held)}"] if held else []
+    return [*lines, f"  never exercised by this run: {', '.join(never)}"] if never else lines
+
+
+def _difference(machine: TuringMachine, report: Report) -> str:
+    """Describe the first difference, with what each side has there."""
+    found = report.difference
+    if found is None:
+        return ""
+    lines = [str(found), "direct simulation:", configuration_text(machine.blank, found.expected)]
+    if found.decoded is not None:
+        decoded = configuration_text(machine.blank, found.decoded)
+        lines += ["decoded from the window:", decoded]
+    if found.model_token is not None:
+        lines += ["the Transformer's token:", " ".join(found.model_token)]
+    return "\n".join([*lines, "the queue machine's token:", " ".join(found.queue_token)])

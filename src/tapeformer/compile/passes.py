@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.options import CompileOptions, checked_options, compile_options
+from tapeformer.compile.sizes import for_every_word
 from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.registry import dumps
@@ -38,8 +39,8 @@ class Compilation:
     bundle: Bundle | None = None
 
 
-def choose_layout(work: Compilation) -> Compilation:
-    """Levels, base and the length that each rule gives: all that depends on n."""
+def sizes_to_layout(work: Compilation) -> Compilation:
+    """Fix the levels, the base and the length that each rule gives: all that depends on n."""
     options = work.options
     make = construction(options.construction).layout
     layout = make(work.machine, options.levels, options.base, options.space)
@@ -47,46 +48,53 @@ def choose_layout(work: Compilation) -> Compilation:
 
 
 def tapes_to_queues(work: Compilation) -> Compilation:
-    """Step I (Theorem 2): the synchronous queue machine and its step circuit, for every base."""
-    layout = _made(work.layout)
+    """Step I (Theorem 2): make the synchronous queue machine and its step circuit, for every base."""
+    layout = made(work.layout)
     make = construction(layout.construction).queue_machine
     return replace(work, queue_machine=make(work.machine, layout.levels))
 
 
 def queues_to_weights(work: Compilation) -> Compilation:
     """Step II (Theorem 3): heads fetch the fronts of the queues, a ReLU network makes the step."""
-    options, layout, queues = work.options, _made(work.layout), _made(work.queue_machine)
+    options, layout, queues = work.options, made(work.layout), made(work.queue_machine)
     if options.heads == "offset":
-        queues = construction(layout.construction).sharing_heads(queues, layout)
+        queues = construction(layout.construction).share_heads(queues, layout)
     weights = transformer(queues, options.heads, options.layers)
     return replace(work, weights=with_layer_norm(weights) if options.layer_norm else weights)
 
 
 def weights_to_bundle(work: Compilation) -> Compilation:
-    """The weights with the layout, and how to write the prompt and read the answer."""
-    queues = _made(work.queue_machine)
-    registers = {register.name for register in queues.registers}
-    answer = {
-        "reading": dict(queues.reading),
-        "grow": "grow" if "grow" in registers else "",
-        "verdict": queues.verdict,
-        "stepped": queues.stepped,
-        "state": queues.state,
-        "queue_rules": [queue.length_rule for queue in queues.queues],
-    }
+    """Add to the weights the layout, and how to write the prompt and read the answer."""
+    queues = made(work.queue_machine)
     bundle = Bundle(
         name=work.machine.name,
-        weights=_made(work.weights),
-        layout=_made(work.layout),
+        weights=made(work.weights),
+        layout=made(work.layout),
         prompt=prompt_for(queues),
-        answer=answer,
+        answer=_answer(work.machine, queues),
         machine=dumps(work.machine, "native"),
     )
     return replace(work, bundle=bundle)
 
 
+def _answer(machine: TuringMachine, queues: QueueMachine) -> dict[str, object]:
+    """Say, as plain data, which factor of a token means what, and how tapes are read and spelled."""
+    register, values = queues.loading
+    return {
+        "reading": dict(queues.reading),
+        "grow": queues.grow,
+        "verdict": queues.verdict,
+        "stepped": queues.stepped,
+        "state": queues.state,
+        "loading": {"factor": register, "values": list(values)},
+        "blank": machine.blank,
+        "spaced": not machine.single_characters,
+        "queue_rules": [queue.length_rule for queue in queues.queues],
+    }
+
+
 Pass = Callable[[Compilation], Compilation]
-PASSES: tuple[Pass, ...] = (choose_layout, tapes_to_queues, queues_to_weights, weights_to_bundle)
+PASSES: tuple[Pass, ...] = (sizes_to_layout, tapes_to_queues, queues_to_weights, weights_to_bundle)
 
 
 def compiled(
@@ -96,8 +104,8 @@ def compiled(
     last: Pass = weights_to_bundle,
     hook: Callable[[Pass, Compilation], None] | None = None,
 ) -> Compilation:
-    """Runs the passes up to `last`; the hook sees every pass and what it made."""
-    work = Compilation(machine, options)
+    """Run the passes up to `last`; the hook sees every pass and what it made."""
+    work = Compilation(machine, checked_options(options))
     for step in PASSES[: PASSES.index(last) + 1]:
         work = step(work)
         if hook is not None:
@@ -105,12 +113,19 @@ def compiled(
     return work
 
 
-def compile_machine(machine: TuringMachine, options: CompileOptions) -> Bundle:
-    """All passes: a bundle that engines can run."""
-    return _made(compiled(machine, options).bundle)
+def compile_machine(
+    machine: TuringMachine, options: CompileOptions | None = None, **named: Any
+) -> Bundle:
+    """Compile a machine to a model that runs every word that fits.
+
+    Options are given by name (`levels=5`), or as one `CompileOptions`.
+    """
+    chosen = for_every_word(machine, compile_options(options, named))
+    return made(compiled(machine, chosen).bundle)
 
 
-def _made(stage: Stage | None) -> Stage:
+def made(stage: Stage | None) -> Stage:
+    """Return a stage that a pass has made; asking for it too early is an error."""
     if stage is None:
         raise TapeformerError(Fault("a pass was asked for a stage that was not made yet"))
     return stage

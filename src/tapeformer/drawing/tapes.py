@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tapeformer.drawing.symbols import visible
-from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Configuration, Outcome, Tape
 
 WIDTH = 100
@@ -66,18 +65,16 @@ def outcome_word(outcome: Outcome, interrupted: bool = False) -> str:
     return "interrupted" if interrupted else _ENDINGS[outcome]
 
 
-def configuration_text(machine: TuringMachine, configuration: Configuration) -> str:
+def configuration_text(blank: str, configuration: Configuration) -> str:
     """A configuration: step, state, and a line for each tape."""
     lines = [f"step {configuration.step}  state {configuration.state}"]
     if configuration.outcome is not None:
         lines[0] += f"  ({configuration.outcome.value})"
-    lines += tape_lines(machine, configuration.tapes)
+    lines += tape_lines(blank, configuration.tapes)
     return "\n".join(lines)
 
 
-def tape_lines(machine: TuringMachine, tapes: Sequence[Tape]) -> list[str]:
+def tape_lines(blank: str, tapes: Sequence[Tape]) -> list[str]:
     """A line for each tape, numbered where there are several."""
     names = [f"tape {n} " if len(tapes) > 1 else "" for n in range(1, len(tapes) + 1)]
-    return [
-        f"  {name}{tape_text(tape, machine.blank)}" for name, tape in zip(names, tapes, strict=True)
-    ]
+    return [f"  {name}{tape_text(tape, blank)}" for name, tape in zip(names, tapes, strict=True)]

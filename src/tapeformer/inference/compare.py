@@ -9,20 +9,42 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-from tapeformer.compile.passes import Compilation
-from tapeformer.constructions.paper.claims import ClaimChecker
-from tapeformer.drawing.tapes import configuration_text
-from tapeformer.faults import Fault
-from tapeformer.inference.run import Generation
+from tapeformer.compile.options import CompileOptions, checked_options, compile_options
+from tapeformer.compile.passes import Compilation, compiled, made
+from tapeformer.compile.sizes import for_steps
+from tapeformer.compile.stages import check_stage
+from tapeformer.constructions import CONSTRUCTIONS, construction
+from tapeformer.constructions.record import Claims
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.model import Source, Word, find_model, symbols_of
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.run import QueueRun, Token
+from tapeformer.queues.record import Token
+from tapeformer.queues.run import QueueRun
 from tapeformer.simulator.result import Configuration, Outcome
 from tapeformer.simulator.stepwise import configurations
 
 GLANCE = 0.02
 """How many of the tokens between two steps are decoded as well."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing that differed: after which token and step, and what each side has there."""
+
+    what: str
+    token: int
+    step: int
+    expected: Configuration
+    queue_token: Token
+    decoded: Configuration | None = None
+    model_token: Token | None = None
+
+    def __str__(self) -> str:
+        return f"after token {self.token}, step {self.step}: {self.what}"
 
 
 @dataclass
@@ -34,41 +56,45 @@ class Report:
     steps: int = 0
     glances: int = 0
     outcome: Outcome | None = None
-    difference: str = ""
+    difference: Difference | None = None
     claims: dict[str, int] = field(default_factory=dict)
     claim_faults: tuple[Fault, ...] = ()
 
     @property
     def agreed(self) -> bool:
         """Whether all that was compared was equal."""
-        return not self.difference and not self.claim_faults
+        return self.difference is None and not self.claim_faults
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is compared: by which engine, how far, with claims or without; `seed` picks the windows."""
+
+    engine: str = "auto"
+    max_steps: int = 2000
+    claims: bool = False
+    seed: int = 1
 
 
 class Comparison:
     """One word, run three times in lock step."""
 
-    def __init__(
-        self, work: Compilation, word: Sequence[str], engine: str, claims: bool, seed: int
-    ) -> None:
-        assert work.bundle is not None
-        assert work.queue_machine is not None
-        assert work.layout is not None
-        self.machine: TuringMachine = work.machine
-        self.run = Generation(work.bundle, word, engine)
-        self.queues = QueueRun(work.queue_machine, work.layout, word)
+    def __init__(self, work: Compilation, word: Sequence[str], asked: Compared) -> None:
+        queues, layout = made(work.queue_machine), made(work.layout)
+        self.limits = Limits(asked.max_steps)
+        self.run = Generation(made(work.bundle), word, asked.engine)
+        self.queues = QueueRun(queues, layout, word)
         self.expected: Iterator[Configuration] = configurations(work.machine, word)
         self.current = next(self.expected)
         self.following = next(self.expected, self.current)
-        self.claims = (
-            ClaimChecker(work.queue_machine.reading, work.layout, word) if claims else None
-        )
-        self.random = random.Random(seed)
+        self.claims = _claims(work, word) if asked.claims else None
+        self.random = random.Random(asked.seed)
         self.report = Report(tuple(word))
         self.booted = False
 
-    def compare(self, max_steps: int, watch: Callable[[int], bool] | None) -> Report:
-        """Runs until the verdict, a limit or the first difference."""
-        for rows in self.run.pieces(max_steps, None):
+    def compare(self, watch: Callable[[int], bool] | None) -> Report:
+        """Run until the verdict, a limit or the first difference."""
+        for rows in self.run.pieces(self.limits):
             for row in rows.tolist():
                 self._token(self.run.reader.words(row))
                 if not self.report.agreed:
@@ -77,18 +103,18 @@ class Comparison:
                 return self.report
         self.report.outcome = self.run.outcome
         if self.run.outcome is not Outcome.LIMIT and self.current.outcome is not self.run.outcome:
-            self._differ(f"verdict {self.run.outcome} against {self.current.outcome}", None)
+            self._differ(f"verdict {self.run.outcome} against {self.current.outcome}")
         return self.report
 
     def _token(self, token: Token) -> None:
         wanted = self.queues.advance()
         self.report.tokens += 1
         if wanted != token:
-            self._differ(_token_difference(self.run.reader.factors, wanted, token), token)
+            self._differ(self._token_difference(wanted, token), model_token=token)
             return
         if self.claims is not None:
             self.report.claim_faults = self.claims.see(self.queues.window())
-            self.report.claims = dict(self.claims.checked)
+            self.report.claims = {name: self.claims.checked[name] for name in self.claims.names}
         stepped = token[self.run.reader.stepped] == "1"
         if stepped:
             self.current, self.following = self.following, next(self.expected, self.following)
@@ -99,7 +125,7 @@ class Comparison:
             self._decoded()
 
     def _decoded(self) -> None:
-        """Compares the window, read back as tapes, with the direct simulation.
+        """Compare the window, read back as tapes, with the direct simulation.
 
         While a step is under way the window shows the configuration that it leads to.
         """
@@ -107,37 +133,62 @@ class Comparison:
         wanted = self.current if read.settled else self.following
         if (read.state, read.tapes) != (wanted.state, wanted.tapes):
             decoded = Configuration(self.report.steps, read.state, read.tapes)
-            self._differ("the decoded tapes differ", None, decoded)
+            self._differ("the decoded tapes differ", decoded=decoded)
 
-    def _differ(self, what: str, token: Token | None, decoded: Configuration | None = None) -> None:
-        lines = [f"after token {self.report.tokens}, step {self.report.steps}: {what}"]
-        lines += ["direct simulation:", configuration_text(self.machine, self.current)]
-        if decoded is not None:
-            lines += ["decoded from the window:", configuration_text(self.machine, decoded)]
-        if token is not None:
-            lines += ["the Transformer's token:", " ".join(token)]
-        lines += ["the queue machine's token:", " ".join(self.queues.window()[-1])]
-        self.report.difference = "\n".join(lines)
+    def _differ(self, what: str, **seen: Any) -> None:
+        report = self.report
+        report.difference = Difference(
+            what, report.tokens, report.steps, self.current, self.queues.window()[-1], **seen
+        )
+
+    def _token_difference(self, wanted: Token, got: Token) -> str:
+        names = [factor.name for factor in self.run.reader.factors]
+        changed = [
+            f"{name} is {theirs!r}, not {ours!r}"
+            for name, ours, theirs in zip(names, wanted, got, strict=True)
+            if ours != theirs
+        ]
+        return "; ".join(changed[:8])
 
 
-def _token_difference(factors: Sequence[object], wanted: Token, got: Token) -> str:
-    names = [getattr(factor, "name", "?") for factor in factors]
-    pairs = zip(names, wanted, got, strict=True)
-    changed = [
-        f"{name} is {theirs!r}, not {ours!r}" for name, ours, theirs in pairs if ours != theirs
-    ]
-    return "; ".join(changed[:8])
+def _claims(work: Compilation, word: Sequence[str]) -> Claims:
+    """Return the checker of a construction's claims; not every construction has any."""
+    layout = made(work.layout)
+    make = construction(layout.construction).claims
+    if make is None:
+        having = ", ".join(kind.name for kind in CONSTRUCTIONS.values() if kind.claims)
+        raise TapeformerError(
+            Fault(
+                f"the {layout.construction} construction has no claims to check",
+                remedy=f"leave out --claims, or use --construction {having}",
+            )
+        )
+    return make(made(work.queue_machine).reading, layout, word)
 
 
 def verify_word(
-    work: Compilation,
+    machine: TuringMachine,
     word: Sequence[str],
-    *,
-    engine: str = "auto",
-    max_steps: int = 10**6,
-    claims: bool = False,
-    seed: int = 1,
+    options: CompileOptions,
+    asked: Compared | None = None,
     watch: Callable[[int], bool] | None = None,
 ) -> Report:
-    """Compares the three on one word."""
-    return Comparison(work, word, engine, claims, seed).compare(max_steps, watch)
+    """Compare the three on one word; every stage of the model is checked on the way."""
+    asked = asked or Compared()
+    sized = for_steps(machine, checked_options(options), word, asked.max_steps)
+    work = compiled(machine, sized, hook=check_stage)
+    return Comparison(work, word, asked).compare(watch)
+
+
+def verify(machine: Source, *words: Word, spaced: bool = False, **options: Any) -> list[Report]:
+    """Compare simulation, queue machine and Transformer on words, token by token.
+
+    Without words the machine's worked cases are taken. Options: `engine`, `max_steps`, `claims`,
+    `seed`, and those of `compile_machine`.
+    """
+    names = [option.name for option in fields(Compared)]
+    asked = Compared(**{name: options.pop(name) for name in names if name in options})
+    model = find_model(machine, compile_options(None, options))
+    given = [symbols_of(model, word, spaced) for word in words]
+    cases = [case.word for case in model.machine.cases] or [()]
+    return [verify_word(model.machine, word, model.options, asked) for word in given or cases]

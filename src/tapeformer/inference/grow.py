@@ -1,8 +1,8 @@
-"""Adding levels in flight: how many at a time, and the kept tokens as those of a larger model.
+"""Adding levels in flight: the kept tokens become those of a larger model.
 
 A larger model costs time before its first token: it is compiled, and turned into machine code
-where the engine is native. Its tokens cost a little more with every level. So a run
-grows by many levels at once, in the same way for every engine: traces do not depend on the engine.
+where the engine is native. How many levels are added at a time is the construction's choice, the
+same for every engine, so that traces do not depend on the engine.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.tokens import token_of
 
 Grow = Callable[[Bundle], Bundle]
 """From a model to one that has more levels."""
 
-REACHES = (2**11, 2**15)
-"""The longest look-backs to grow to; beyond these, one level at a time, as memory doubles."""
 
+def growth(machine: TuringMachine, options: CompileOptions) -> Grow | None:
+    """Return how a model of these options gets more levels; None where it keeps its size."""
+    if not options.grows:
+        return None
 
-def more_levels(levels: int, base: int) -> int:
-    """The levels to go on with where so many are too few: in base 2, then 12, 16, 17, 18."""
-    reach = base ** (levels - 1)
-    goal = next((goal for goal in REACHES if goal > reach), reach + 1)
-    while reach < goal:
-        levels, reach = levels + 1, reach * base
-    return levels
+    def grow(bundle: Bundle) -> Bundle:
+        from tapeformer.compile.passes import compile_machine
+        from tapeformer.compile.sizes import larger
+
+        return compile_machine(machine, larger(options, bundle))
+
+    return grow
 
 
 def grown_window(

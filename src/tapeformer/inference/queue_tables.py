@@ -9,7 +9,7 @@ from tapeformer.engines.registry import make_engine
 from tapeformer.lowering.front import token_ports
 from tapeformer.lowering.literal import SEPARATOR, flat_token, literal_transformer
 from tapeformer.lowering.step2 import transformer
-from tapeformer.queues.run import Token
+from tapeformer.queues.record import Token
 from tapeformer.queues.table import Table
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.tokens import token_of

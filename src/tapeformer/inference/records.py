@@ -6,15 +6,14 @@ from math import isfinite
 from typing import Any
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.inference.run import Answer
-from tapeformer.machine.record import TuringMachine
+from tapeformer.inference.answer import Answer
 from tapeformer.weights.count import count
 
 Record = dict[str, Any]
 
 
 def model_record(bundle: Bundle) -> Record:
-    """What a model is: sizes that hold for every input."""
+    """Describe a model by sizes that hold for every input."""
     counts = count(bundle.weights)
     return {
         "machine": bundle.name,
@@ -36,8 +35,8 @@ def model_record(bundle: Bundle) -> Record:
     }
 
 
-def answer_record(machine: TuringMachine, text: str, answer: Answer, model: Record) -> Record:
-    """What an input, as it was given, comes to; `model` is the record of the model."""
+def answer_record(text: str, answer: Answer, model: Record) -> Record:
+    """Describe what an input, as it was given, came to; `model` is the record of the model."""
     return {
         "input": text,
         **model,
@@ -45,7 +44,7 @@ def answer_record(machine: TuringMachine, text: str, answer: Answer, model: Reco
         "outcome": answer.outcome.value,
         "state": answer.state,
         "steps": answer.steps,
-        "tapes": [machine.spell(tape.content) for tape in answer.tapes],
+        "tapes": list(answer.output),
         "heads": [tape.head for tape in answer.tapes],
         "prompt_tokens": answer.prompt_tokens,
         "boot_tokens": answer.boot_tokens,
@@ -56,8 +55,8 @@ def answer_record(machine: TuringMachine, text: str, answer: Answer, model: Reco
 
 
 def speed_record(answer: Answer) -> Record:
-    """How long it took, which only a run of its own can tell."""
+    """Say how long it took, which only a run of its own can tell."""
     return {
         "seconds": round(answer.seconds, 6),
-        "tokens_per_second": round(answer.cot_tokens / max(answer.seconds, 1e-9), 1),
+        "tokens_per_second": round(answer.tokens_per_second, 1),
     }

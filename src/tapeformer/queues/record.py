@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
-from tapeformer.circuit.record import Circuit
+if TYPE_CHECKING:
+    from tapeformer.circuit.record import Circuit
+
+Token: TypeAlias = tuple[str, ...]
+"""One symbol for each queue, one value for each register, and the parity of its position."""
+
+RUNNING = "run"
+VERDICTS = (RUNNING, "accept", "reject", "halt", "out_of_space")
+"""The values of the register that tells whether, and how, the machine has stopped."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,8 @@ class QueueMachine:
     `verdict` names the register that is `run` until the machine has stopped, then one of
     `accept reject halt out_of_space`; `stepped` the register that is `1` in the token of each
     step of the Turing machine; `state` the register that holds the Turing machine's state.
+    `grow`, where not empty, names the register that is `1` in a token that needs a further level.
+    `loading` names a register and its values in tokens that only bring the input to its place.
     `reading` is what a decoder needs to read a window back as tapes: plain data, kept in a bundle.
     """
 
@@ -65,5 +76,7 @@ class QueueMachine:
     verdict: str = "verdict"
     stepped: str = "stepped"
     state: str = "state"
+    grow: str = ""
+    loading: tuple[str, tuple[str, ...]] = ("", ())
     reading: Mapping[str, object] = field(default_factory=dict)
     prompt_copies: tuple[str, ...] = ()

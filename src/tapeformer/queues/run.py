@@ -12,9 +12,7 @@ from collections.abc import Iterator, Sequence
 from tapeformer.circuit.evaluate import Step, compiled
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.layout import Layout
-from tapeformer.queues.record import QueueMachine
-
-Token = tuple[str, ...]
+from tapeformer.queues.record import RUNNING, QueueMachine, Token
 
 
 def factor_names(machine: QueueMachine) -> tuple[str, ...]:
@@ -123,5 +121,5 @@ def generate(
     while True:
         token = run.advance()
         yield token
-        if token[at] != "run":
+        if token[at] != RUNNING:
             return

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tapeformer.circuit.show import size
 from tapeformer.layout import Layout
-from tapeformer.queues.record import QueueMachine
-from tapeformer.queues.run import Token, factor_names
+from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.run import factor_names
 
 
 def show(machine: QueueMachine, layout: Layout | None = None) -> str:

@@ -9,9 +9,7 @@ from tapeformer.circuit.record import Port
 from tapeformer.circuit.verify import verify as verify_circuit
 from tapeformer.faults import Fault, quoted
 from tapeformer.layout import Layout
-from tapeformer.queues.record import QueueMachine
-
-VERDICTS = ("run", "accept", "reject", "halt", "out_of_space")
+from tapeformer.queues.record import VERDICTS, QueueMachine
 
 
 def verify(machine: QueueMachine) -> tuple[Fault, ...]:

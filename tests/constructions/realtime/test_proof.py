@@ -10,7 +10,7 @@ from tapeformer.constructions.realtime import proof
 from tapeformer.constructions.realtime.fields import TRACKS
 from tapeformer.constructions.realtime.model import StackModel
 from tapeformer.constructions.realtime.search import Workload, measured, worst_found
-from tapeformer.queues import QueueRun, factor_names
+from tapeformer.queues.run import QueueRun, factor_names
 from tests.constructions.machines import one_tape
 from tests.constructions.realtime.workloads import REALTIME
 

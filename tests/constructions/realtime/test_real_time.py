@@ -11,8 +11,9 @@ from tapeformer import gallery_machine, gallery_names, simulate
 from tapeformer.constructions.realtime.decode import Window
 from tapeformer.constructions.realtime.fields import Stack
 from tapeformer.constructions.realtime.layout import fewest_levels
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TapeKind, TuringMachine
-from tapeformer.queues import Layout, QueueRun, factor_names
+from tapeformer.queues.run import QueueRun, factor_names
 from tests.constructions.follow import follow
 from tests.constructions.machines import LEFT_RUNNER, RUNNER, one_tape, random_machine
 from tests.constructions.realtime.workloads import (

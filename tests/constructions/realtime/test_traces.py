@@ -9,7 +9,8 @@ import pytest
 from tapeformer.constructions import construction
 from tapeformer.faults import TapeformerError
 from tapeformer.machine.record import AcceptOn, Move, Rule, TapeKind, TuringMachine
-from tapeformer.queues import QueueRun, factor_names, verify, verify_layout
+from tapeformer.queues.run import QueueRun, factor_names
+from tapeformer.queues.verify import verify, verify_layout
 from tests.constructions.follow import follow
 from tests.constructions.machines import RUNNER, one_tape, random_machine
 from tests.constructions.realtime.workloads import (

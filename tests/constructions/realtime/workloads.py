@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from random import Random
 
 from tapeformer.constructions import construction
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TapeKind, TuringMachine
-from tapeformer.queues import Layout, QueueMachine
+from tapeformer.queues.record import QueueMachine
 from tests.constructions.machines import one_tape, random_machine, random_word
 
 SIZES = {2: (2, 3, 4, 5, 6), 4: (2, 3), 6: (2, 3), 8: (2,)}

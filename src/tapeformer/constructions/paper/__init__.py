@@ -1,8 +1,43 @@
 """The paper's construction (Theorem 2), repaired: two stacks a tape, k' levels of queues a stack."""
 
-from tapeformer.constructions.paper.claims import ClaimChecker
-from tapeformer.constructions.paper.decode import decode
-from tapeformer.constructions.paper.layout import layout, longest_word
-from tapeformer.constructions.paper.machine import NAME, queue_machine
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-__all__ = ["NAME", "ClaimChecker", "decode", "layout", "longest_word", "queue_machine"]
+from tapeformer.constructions.paper.decode import decode
+from tapeformer.constructions.paper.layout import NAME, layout, longest_word
+from tapeformer.constructions.record import Claims, Construction
+from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
+from tapeformer.layout import Layout
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import QueueMachine
+
+__all__ = ["PAPER"]
+
+DEFAULT_LEVELS = 2
+
+
+def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
+    from tapeformer.constructions.paper.tapes_to_queues import queue_machine
+
+    return queue_machine(machine, levels)
+
+
+def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
+    from tapeformer.constructions.paper.claims import ClaimChecker
+
+    return ClaimChecker(reading, layout, word)
+
+
+def _choose(_machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
+    return sizes_for_space(asked, need, DEFAULT_LEVELS)
+
+
+PAPER = Construction(
+    name=NAME,
+    layout=layout,
+    queue_machine=_queue_machine,
+    decode=decode,
+    longest_word=longest_word,
+    choose=_choose,
+    claims=_claims,
+)

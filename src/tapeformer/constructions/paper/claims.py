@@ -11,7 +11,7 @@ from tapeformer.constructions.paper.decode import LevelContent, StackContent, Wi
 from tapeformer.constructions.paper.fields import OPERATIONS, Stack
 from tapeformer.faults import Fault, quoted
 from tapeformer.layout import Layout
-from tapeformer.queues.run import Token
+from tapeformer.queues.record import Token
 
 
 class ClaimChecker:
@@ -19,6 +19,8 @@ class ClaimChecker:
 
     `checked` counts how often each claim was put to the test.
     """
+
+    names: tuple[str, ...] = ("(a)", "(b)", "(c)", "(d)", "(e)", "Fact 1", "Fact 2")
 
     def __init__(self, reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> None:
         self.reading, self.layout, self.word = reading, layout, tuple(word)

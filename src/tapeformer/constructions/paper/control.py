@@ -11,7 +11,7 @@ from tapeformer.constructions.paper.clock import LevelClock, bit_wire
 from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
 from tapeformer.constructions.paper.view import Orders, StackView
-from tapeformer.queues.verify import VERDICTS
+from tapeformer.queues.record import VERDICTS
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.constructions.paper.fields import Stack
 from tapeformer.layout import Layout
-from tapeformer.queues.run import Token
+from tapeformer.queues.record import Token
 from tapeformer.simulator.result import Tape
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tapeformer.constructions.options import levels_and_base
-from tapeformer.constructions.paper.machine import NAME
+from tapeformer.constructions.sizes import levels_and_base
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
+
+NAME = "paper"
 
 
 def layout(

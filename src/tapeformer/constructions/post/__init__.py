@@ -1,7 +1,30 @@
 """The one-queue baseline: a one-tape machine as a Post machine."""
 
 from tapeformer.constructions.post.decode import decode
-from tapeformer.constructions.post.layout import layout, longest_word
-from tapeformer.constructions.post.machine import NAME, queue_machine
+from tapeformer.constructions.post.layout import NAME, layout, longest_word
+from tapeformer.constructions.record import Construction
+from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import QueueMachine
 
-__all__ = ["NAME", "decode", "layout", "longest_word", "queue_machine"]
+__all__ = ["POST"]
+
+
+def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
+    from tapeformer.constructions.post.tapes_to_queues import queue_machine
+
+    return queue_machine(machine, levels)
+
+
+def _choose(_machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
+    return sizes_for_space(asked, need, default_levels=1)
+
+
+POST = Construction(
+    name=NAME,
+    layout=layout,
+    queue_machine=_queue_machine,
+    decode=decode,
+    longest_word=longest_word,
+    choose=_choose,
+)

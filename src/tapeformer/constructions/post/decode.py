@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.layout import Layout
-from tapeformer.queues.run import Token
+from tapeformer.queues.record import Token
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tapeformer.constructions.options import levels_and_base
-from tapeformer.constructions.post.machine import NAME, check
+from tapeformer.constructions.sizes import levels_and_base, refuse
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
+
+NAME = "post"
 
 
 def layout(
@@ -24,3 +25,12 @@ def layout(
 def longest_word(layout: Layout) -> int:
     """The longest input: with its bottom it must lie in the queue."""
     return layout.base - 1
+
+
+def check(machine: TuringMachine, levels: int | None) -> None:
+    """Refuses what one queue cannot do."""
+    if machine.tapes != 1:
+        what = f"{machine.name} has {machine.tapes} tapes; one queue holds one"
+        raise refuse(what, "1 tape", str(machine.tapes), "use --construction paper")
+    if levels not in (None, 1):
+        raise refuse("one queue has one level", "1", str(levels), "leave out --levels")

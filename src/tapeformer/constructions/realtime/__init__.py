@@ -1,7 +1,35 @@
-"""The real-time construction: with base 2, one token for each step of the Turing machine."""
+"""The real-time construction: one token per step in base 2, and levels that grow in flight."""
 
 from tapeformer.constructions.realtime.decode import decode
-from tapeformer.constructions.realtime.layout import layout, longest_word, with_shared_rules
-from tapeformer.constructions.realtime.machine import NAME, queue_machine
+from tapeformer.constructions.realtime.layout import NAME, layout, longest_word, with_shared_rules
+from tapeformer.constructions.realtime.sizes import choose, more_levels
+from tapeformer.constructions.record import Construction
+from tapeformer.constructions.sizes import Sizes
+from tapeformer.machine.record import TuringMachine
+from tapeformer.queues.record import QueueMachine
 
-__all__ = ["NAME", "decode", "layout", "longest_word", "queue_machine", "with_shared_rules"]
+__all__ = ["REALTIME"]
+
+
+def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
+    from tapeformer.constructions.realtime.tapes_to_queues import queue_machine
+
+    return queue_machine(machine, levels)
+
+
+def _grows(asked: Sizes) -> bool:
+    return asked.open
+
+
+REALTIME = Construction(
+    name=NAME,
+    layout=layout,
+    queue_machine=_queue_machine,
+    decode=decode,
+    longest_word=longest_word,
+    choose=choose,
+    grows=_grows,
+    more_levels=more_levels,
+    share_heads=with_shared_rules,
+    tied_levels=True,
+)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
-from tapeformer.circuit.build import negated
-from tapeformer.circuit.record import Literal
+if TYPE_CHECKING:
+    from tapeformer.circuit.record import Literal
 
 Plane = str | int
-Cell = Mapping[Plane, Literal]
+Cell: TypeAlias = "Mapping[Plane, Literal]"
 """What a cell holds; where no literal is true it holds a dummy."""
 
 SMALL = 5
@@ -50,13 +51,6 @@ class Code:
             return frozenset([symbol])
         number = self._numbers[symbol]
         return frozenset([SOME, *(bit for bit in range(self.bits) if number >> bit & 1)])
-
-    def tests(self, symbol: str, cell: Cell) -> tuple[Literal, ...]:
-        """The literals that all hold iff a cell that is not empty holds the symbol."""
-        if not self.bits:
-            return (cell[symbol],)
-        held = self.planes(symbol)
-        return tuple(cell[b] if b in held else negated(cell[b]) for b in range(self.bits))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

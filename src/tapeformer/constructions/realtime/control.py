@@ -13,7 +13,7 @@ from tapeformer.constructions.realtime.column import bit_wire, merged
 from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
 from tapeformer.machine.record import Move
-from tapeformer.queues.verify import VERDICTS
+from tapeformer.queues.record import VERDICTS
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tapeformer.constructions.realtime.fields import (
     length_rule,
 )
 from tapeformer.layout import Layout
-from tapeformer.queues.run import Token
+from tapeformer.queues.record import Token
 from tapeformer.simulator.result import Tape
 
 BEHIND = {"push": 1, "none": 0, "pull": -1}

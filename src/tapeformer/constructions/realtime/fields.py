@@ -14,8 +14,7 @@ from functools import cached_property
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.realtime.code import Code
 from tapeformer.constructions.stacks import StackFields, TapeStack
-from tapeformer.queues.record import Queue, Register
-from tapeformer.queues.verify import VERDICTS
+from tapeformer.queues.record import VERDICTS, Queue, Register
 
 TRACKS = 5
 """X: the cells of a column."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeformer.constructions.realtime.layout import fewest_levels, layout
-from tapeformer.constructions.realtime.machine import queue_machine
+from tapeformer.constructions.realtime.tapes_to_queues import queue_machine
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine
-from tapeformer.queues.run import QueueRun, Token, factor_names
+from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.run import QueueRun, factor_names
 
 GROW = "grow"
 

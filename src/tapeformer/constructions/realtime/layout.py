@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeformer.constructions.options import check_given, refuse
 from tapeformer.constructions.realtime.fields import CURRENT_TOKEN, TRACKS, length_rule
-from tapeformer.constructions.realtime.machine import NAME
+from tapeformer.constructions.sizes import check_given, check_power, least_even_base, refuse
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
+
+NAME = "realtime"
 
 
 def layout(
@@ -25,9 +26,8 @@ def layout(
     """
     check_given(levels, base, space)
     levels, base = _levels_and_base(levels, base, space or 0)
-    if levels < 2:
-        remedy = "give --levels 2 or more"
-        raise refuse("the prompt is read by level 2 or above", "2 levels", str(levels), remedy)
+    check_levels(levels)
+    check_power(base, levels - 1)
     if space is not None and capacity(levels, base) < space:
         raise refuse(
             f"base {base} with {levels} levels is too small for {space} cells",
@@ -36,6 +36,13 @@ def layout(
             remedy="give a larger base, more levels or less space",
         )
     return Layout(NAME, levels, base, _lengths(levels, base), capacity(levels, base))
+
+
+def check_levels(levels: int) -> None:
+    """Refuse a single level: the prompt is read by the levels above it."""
+    if levels < 2:
+        remedy = "give --levels 2 or more"
+        raise refuse("the prompt is read by level 2 or above", "2 levels", str(levels), remedy)
 
 
 def capacity(levels: int, base: int) -> int:
@@ -86,7 +93,5 @@ def _levels_and_base(levels: int | None, base: int | None, space: int) -> tuple[
         while capacity(levels, base) < space:
             levels += 1
     if base is None:
-        base = 2
-        while capacity(levels, base) < space:
-            base += 2
+        base = least_even_base(lambda base: capacity(levels, base) >= space)
     return levels, base

@@ -106,7 +106,7 @@ def fired(
     made: Met = []
     for rule in live_rules(fields.machine):
         read = zip(views, rule.read, strict=True)
-        match = [state[rule.state], *(t for v, s in read for t in v.code.tests(s, v.head))]
+        match = [state[rule.state], *(t for v, s in read for t in _tests(v.code, s, v.head))]
         needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
         name = f"{rule.state} {' '.join(rule.read)}"
         met.append((build.all_of(*match, label=f"rule {name}"), rule))
@@ -213,5 +213,13 @@ def _reading(
     read: Reads,
 ) -> Literal:
     places = zip(fields.tapes, heads, read, strict=True)
-    tests = (test for tape, head, s in places for test in fields.code(tape).tests(s, head))
+    tests = (test for tape, head, s in places for test in _tests(fields.code(tape), s, head))
     return build.all_of(arrived, *tests, label="reads")
+
+
+def _tests(code: Code, symbol: str, cell: Cell) -> tuple[Literal, ...]:
+    """Return the literals that all hold iff a cell that is not empty holds the symbol."""
+    if not code.bits:
+        return (cell[symbol],)
+    held = code.planes(symbol)
+    return tuple(cell[b] if b in held else negated(cell[b]) for b in range(code.bits))

@@ -14,7 +14,9 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.engines.nativecode.batch import INPUTS, Batch, Ended, Limits
 from tapeformer.engines.nativecode.facts import NotLogicError
 from tapeformer.faults import TapeformerError
-from tapeformer.inference.run import Answer, Reader, generate
+from tapeformer.inference.answer import Answer
+from tapeformer.inference.decode import Reader
+from tapeformer.inference.generation import generate
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 

@@ -67,7 +67,7 @@ class Recorder:
         if isinstance(answer, TapeformerError):
             record = {**start, ERROR: str(answer)}
             return Line(ERROR, json.dumps(record, ensure_ascii=False))
-        record = start | answer_record(self.machine, text, answer, self.model)
+        record = start | answer_record(text, answer, self.model)
         return Line(answer.outcome.value, json.dumps(record, ensure_ascii=False))
 
 

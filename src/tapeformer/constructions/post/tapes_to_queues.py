@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
-from tapeformer.constructions.options import refuse
 from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_cell, write_cell
+from tapeformer.constructions.post.layout import NAME, check
 from tapeformer.constructions.reach import live_rules, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
-from tapeformer.queues.record import Queue, QueueMachine, Register
-from tapeformer.queues.verify import VERDICTS
+from tapeformer.queues.record import VERDICTS, Queue, QueueMachine, Register
 
-NAME = "post"
 Met = list[tuple[Literal, Rule]]
 
 
@@ -49,15 +47,6 @@ def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:
             "factors": ["ring", *(register.name for register in registers)],
         },
     )
-
-
-def check(machine: TuringMachine, levels: int | None) -> None:
-    """Refuses what one queue cannot do."""
-    if machine.tapes != 1:
-        what = f"{machine.name} has {machine.tapes} tapes; one queue holds one"
-        raise refuse(what, "1 tape", str(machine.tapes), "use --construction paper")
-    if levels not in (None, 1):
-        raise refuse("one queue has one level", "1", str(levels), "leave out --levels")
 
 
 def _registers(machine: TuringMachine, cells: Cells) -> tuple[Register, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
-from tapeformer.constructions.options import refuse
 from tapeformer.constructions.realtime.code import Cell
 from tapeformer.constructions.realtime.column import (
     Column,
@@ -28,6 +27,7 @@ from tapeformer.constructions.realtime.control import (
     orders,
 )
 from tapeformer.constructions.realtime.fields import HIGH, NO_MARK, Fields, Stack
+from tapeformer.constructions.realtime.layout import NAME, check_levels
 from tapeformer.constructions.realtime.level import (
     Level,
     LevelClock,
@@ -41,14 +41,10 @@ from tapeformer.constructions.realtime.lookup import TapeView, head_of, tape_vie
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 
-NAME = "realtime"
-
 
 def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
     """The queue machine of a Turing machine; it depends on the levels, not on the base."""
-    if levels < 2:
-        remedy = "give --levels 2 or more"
-        raise refuse("the prompt is read by level 2 or above", "2 levels", str(levels), remedy)
+    check_levels(levels)
     fields = Fields(machine, levels)
     first, *copies = fields.input_queues()
     return QueueMachine(
@@ -62,6 +58,8 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
         prompt_symbols={symbol: symbol for symbol in fields.prompt_symbols},
         reading=reading(fields),
         prompt_copies=tuple(copies),
+        grow="grow",
+        loading=("phase", ("start", "wait", "load")),
     )
 
 

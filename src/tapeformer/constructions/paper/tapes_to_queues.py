@@ -10,12 +10,11 @@ from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.paper.clock import LevelClock, level_clock
 from tapeformer.constructions.paper.control import control, control_outputs, orders_for
 from tapeformer.constructions.paper.fields import Fields
+from tapeformer.constructions.paper.layout import NAME
 from tapeformer.constructions.paper.stack import stack_outputs
 from tapeformer.constructions.paper.view import stack_view
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
-
-NAME = "paper"
 
 
 def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
@@ -31,6 +30,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
         prompt_start=fields.bottom,
         prompt_symbols={s: s for s in machine.symbols if s in machine.word_symbols},
         reading=reading(fields),
+        loading=("phase", ("wait", "fill", "load")),
     )
 
 

@@ -1,9 +1,10 @@
-"""From what stands on the command line to a machine."""
+"""From what a user names to a machine: a file, a gallery name, busy-beaver text, standard input."""
 
 from __future__ import annotations
 
 import difflib
 import errno
+import logging
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -16,16 +17,18 @@ from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import verify
 
+log = logging.getLogger("tapeformer")
+
 
 def find_machine(
     given: str,
     format_name: str | None = None,
     conventions: Conventions | None = None,
 ) -> TuringMachine:
-    """A file, a gallery name, a busy-beaver string or standard input; warnings go to standard error."""
+    """Find a machine by a file, a gallery name, a busy-beaver string or `-`; warnings are logged."""
     machine = _found(given, format_name, conventions)
     for fault in verify(machine)[:10]:
-        print(fault, file=sys.stderr)
+        log.warning("%s", fault)
     return machine
 
 

@@ -1,0 +1,78 @@
+"""Reading tokens: which value means what, and a window as state, tapes and heads.
+
+Nothing here sees the Turing machine or its queues: only a bundle's factors, and how to read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.bundle.record import Bundle
+from tapeformer.constructions import Decoded, check_word, construction
+from tapeformer.engines.stream import Value
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.queues.record import RUNNING
+from tapeformer.simulator.result import Outcome
+from tapeformer.weights.record import Token
+from tapeformer.weights.tokens import prompt_tokens
+
+
+class Reader:
+    """Reads the tokens of one bundle."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.factors = bundle.weights.factors
+        index = {factor.name: number for number, factor in enumerate(self.factors)}
+        names = [bundle.answer.get(key) for key in ("verdict", "stepped", "state")]
+        if not all(isinstance(name, str) and name in index for name in names):
+            raise TapeformerError(Fault("the bundle does not say how to read its answer"))
+        self.verdict, self.stepped, self.state = (index[str(name)] for name in names)
+        self.running = self.factors[self.verdict].values.index(RUNNING)
+        self.step_mark = self.factors[self.stepped].values.index("1")
+        self.goes_on: Value = (self.verdict, self.running)
+        self.makes_a_step: Value = (self.stepped, self.step_mark)
+        grow = index.get(str(bundle.answer.get("grow", "")))
+        self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
+
+    def prompt(self, word: Sequence[str]) -> tuple[Token, ...]:
+        """Return the prompt of a word, which must fit."""
+        check_word(self.bundle.layout, word)
+        return prompt_tokens(self.bundle.prompt, self.factors, word)
+
+    def words(self, token: Sequence[int]) -> tuple[str, ...]:
+        """Return a token's factors as text, in order."""
+        return tuple(f.values[index] for f, index in zip(self.factors, token, strict=True))
+
+    def named(self, token: Sequence[int]) -> dict[str, str]:
+        """Return a token's factors as text, by name."""
+        names = (factor.name for factor in self.factors)
+        return dict(zip(names, self.words(token), strict=True))
+
+    def outcome(self, token: Sequence[int]) -> Outcome | None:
+        """Return the verdict that a token carries; None while the machine runs."""
+        index = token[self.verdict]
+        return None if index == self.running else Outcome(self.factors[self.verdict].values[index])
+
+    def configuration(self, window: NDArray[np.int32]) -> Decoded:
+        """Return state, tapes and heads from the last tokens, oldest first."""
+        return self.decoded([self.words(row) for row in window.tolist()])
+
+    def decoded(self, window: Sequence[tuple[str, ...]]) -> Decoded:
+        """Return the same from tokens as text."""
+        layout = self.bundle.layout
+        reading: Any = self.bundle.answer["reading"]
+        return construction(layout.construction).decode(reading, layout, window)
+
+    def loading(self, rows: NDArray[np.int32]) -> int:
+        """Count the tokens that only bring the input to its place."""
+        said: Any = self.bundle.answer.get("loading", {})
+        for number, factor in enumerate(self.factors):
+            if factor.name == said.get("factor"):
+                early = [i for i, value in enumerate(factor.values) if value in said["values"]]
+                return int(np.isin(rows[:, number], early).sum())
+        return 0

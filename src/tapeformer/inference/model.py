@@ -1,0 +1,136 @@
+"""What a user names becomes a model: a machine to be compiled, or a bundle that is compiled."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.inference.grow import Grow, growth
+from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.word import check_word, parse_word
+
+MODIFIED_TOKENS = 10**6
+"""How far edited parameters may run where no limit was given: they may never come to an end."""
+
+log = logging.getLogger("tapeformer")
+
+Source = str | PathLike[str] | TuringMachine | Bundle
+Word = str | Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A machine with options on compiling it, or a bundle that is compiled already."""
+
+    source: TuringMachine | Bundle
+    options: CompileOptions
+
+    @cached_property
+    def machine(self) -> TuringMachine:
+        """The Turing machine; a bundle's is read from the text that it carries."""
+        if isinstance(self.source, TuringMachine):
+            return self.source
+        from tapeformer.formats.registry import loads
+
+        return loads(self.source.machine, "machine.yaml", "native", stem=self.source.name)
+
+    @property
+    def bundle(self) -> Bundle | None:
+        """The bundle that was given."""
+        return self.source if isinstance(self.source, Bundle) else None
+
+    def for_word(self, word: Sequence[str]) -> Bundle:
+        """Return the bundle that was given, or one compiled for an input."""
+        from tapeformer.compile.sizes import for_word
+
+        if isinstance(self.source, Bundle):
+            return self.source
+        return self.compiled(for_word(self.source, self.options, word))
+
+    def for_words(self, longest: int) -> Bundle:
+        """Return a model for inputs up to a length, which cannot grow."""
+        from tapeformer.compile.sizes import for_words
+
+        if isinstance(self.source, Bundle):
+            return self.source
+        return self.compiled(for_words(self.source, self.options, longest))
+
+    def compiled(self, options: CompileOptions) -> Bundle:
+        """Compile the machine with sizes that are chosen."""
+        from tapeformer.compile.passes import compile_machine
+
+        return compile_machine(self.machine, options)
+
+    def grow(self) -> Grow | None:
+        """Return how the model gets more levels; None for a bundle, or where sizes are fixed."""
+        return None if self.bundle is not None else growth(self.machine, self.options)
+
+
+def find_model(
+    source: Source, options: CompileOptions | None = None, *, allow_modified: bool = False
+) -> Model:
+    """Find what is named: a gallery machine, a file, busy-beaver text, a bundle's folder, a record."""
+    chosen = CompileOptions() if options is None else options
+    if isinstance(source, str | PathLike) and Path(source).is_dir():
+        source = _loaded(Path(source), allow_modified)
+    if isinstance(source, Bundle):
+        return Model(source, _no_options(chosen))
+    if isinstance(source, str | PathLike):
+        from tapeformer.sources import find_machine
+
+        source = find_machine(str(source))
+    if not isinstance(source, TuringMachine):
+        raise TapeformerError(
+            Fault(
+                "this is not a machine",
+                expected="a gallery name, a file, busy-beaver text, a TuringMachine or a Bundle",
+                got=type(source).__name__,
+                remedy="use tf.load(file) or tf.gallery_machine(name)",
+            )
+        )
+    return Model(source, chosen)
+
+
+def symbols_of(model: Model, word: Word, spaced: bool = False) -> tuple[str, ...]:
+    """Return an input as symbols: text is spelled as on the command line."""
+    if isinstance(word, str):
+        return parse_word(model.machine, word, spaced)
+    if word is None or not isinstance(word, Sequence):
+        raise TapeformerError(
+            Fault(
+                "the word is not an input",
+                expected="a str, or a sequence of symbols",
+                got=type(word).__name__,
+                remedy='use "" for the empty word',
+            )
+        )
+    check_word(model.machine, tuple(word))
+    return tuple(word)
+
+
+def _loaded(folder: Path, allow_modified: bool) -> Bundle:
+    from tapeformer.bundle.load import load_bundle, modified_warning
+
+    bundle = load_bundle(folder, allow_modified=allow_modified)
+    if bundle.modified:
+        log.warning("%s", modified_warning(folder))
+    return bundle
+
+
+def _no_options(options: CompileOptions) -> CompileOptions:
+    if options != CompileOptions():
+        raise TapeformerError(
+            Fault(
+                "a bundle is already compiled",
+                expected="no options on compiling",
+                remedy="leave them out, or name the machine instead of the bundle",
+            )
+        )
+    return options
