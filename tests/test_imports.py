@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,29 @@ def test_nothing_is_imported_relatively() -> None:
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             assert not (isinstance(node, ast.ImportFrom) and node.level > 0), file
+
+
+def test_logic_knows_no_back_end() -> None:
+    for file in (SOURCE / "engines" / "logic").rglob("*.py"):
+        modules = imported_modules(file)
+        assert not any(module.startswith("llvmlite") for module in modules), file
+        assert not any(module.startswith("tapeformer.engines.native") for module in modules), file
+
+
+def test_llvm_is_loaded_when_machine_code_is_made_or_run() -> None:
+    program = (
+        "import sys; from importlib import import_module;"
+        "import_module('tapeformer.engines.native').Engine; import_module('tapeformer.engines.auto');"
+        "sys.exit('llvmlite' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def imported_modules(file: Path) -> set[str]:
+    modules = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+    return modules

@@ -20,9 +20,9 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import native
-from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
-from tapeformer.engines.nativecode.choice import logic_of
-from tapeformer.engines.nativecode.lanes import packed_program
+from tapeformer.engines.logic.argmax import logic_of
+from tapeformer.engines.native.batch import INPUTS, Batch, Limits
+from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
 

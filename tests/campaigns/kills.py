@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tapeformer.engines.nativecode.cache import SUFFIX
+from tapeformer.engines.native.cache import SUFFIX
 
 PATIENCE = 15.0
 TIMES = ("seconds", "tokens_per_second")

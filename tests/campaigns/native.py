@@ -25,8 +25,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
-from tapeformer.engines.nativecode.batch import Batch, Limits
-from tapeformer.engines.nativecode.facts import NotLogicError
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.native.batch import Batch, Limits
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.inference.decode import Reader

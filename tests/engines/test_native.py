@@ -10,10 +10,10 @@ import pytest
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import auto, dense, native, sparse
-from tapeformer.engines.nativecode import build
-from tapeformer.engines.nativecode.cache import Cache
-from tapeformer.engines.nativecode.choice import logic_of
-from tapeformer.engines.nativecode.lanes import packed_program
+from tapeformer.engines.logic.argmax import logic_of
+from tapeformer.engines.native import build
+from tapeformer.engines.native.cache import Cache
+from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine

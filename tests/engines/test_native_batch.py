@@ -12,7 +12,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import memory
-from tapeformer.engines.nativecode import batch as batches
+from tapeformer.engines.native import batch as batches
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.answer import Answer

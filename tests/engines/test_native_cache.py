@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tapeformer.engines import native
-from tapeformer.engines.nativecode import cache as caching
-from tapeformer.engines.nativecode.cache import Cache, Code
-from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.nativecode.plan import Plan
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.native import cache as caching
+from tapeformer.engines.native.cache import Cache, Code
+from tapeformer.engines.native.memory_layout import Plan
 from tapeformer.lowering.step2 import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for

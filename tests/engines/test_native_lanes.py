@@ -8,14 +8,14 @@ import pytest
 
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
-from tapeformer.engines.nativecode.bitwise import bitwise_program, needed
-from tapeformer.engines.nativecode.choice import logic_of
-from tapeformer.engines.nativecode.copies import places_of
-from tapeformer.engines.nativecode.lanes import packed_program
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.roles import Roles
-from tapeformer.engines.nativecode.seats import Seating
-from tapeformer.engines.nativecode.uses import inputs_of
+from tapeformer.engines.logic.argmax import logic_of
+from tapeformer.engines.logic.bit_slicing import bitwise_program, needed
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.lane_assignment import Seating
+from tapeformer.engines.native.packed_program import packed_program
+from tapeformer.engines.native.packing import Roles
+from tapeformer.engines.native.repeated_blocks import places_of
+from tapeformer.engines.native.usage_similarity import inputs_of
 from tapeformer.gallery import gallery_machine
 
 MODELS = (

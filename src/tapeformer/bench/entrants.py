@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
-from tapeformer.engines.nativecode.batch import INPUTS, Batch, Limits
+from tapeformer.engines.native.batch import INPUTS, Batch, Limits
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.inference.decode import Reader

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.memory import Costs
-from tapeformer.engines.nativecode.build import is_made
-from tapeformer.engines.nativecode.cache import Cache
+from tapeformer.engines.native.build import is_made
+from tapeformer.engines.native.cache import Cache
 from tapeformer.engines.stream import Stop, Stream, Value, stops
 from tapeformer.weights.positions import fetches_tokens
 from tapeformer.weights.record import Token, TransformerWeights

@@ -16,7 +16,7 @@ import pytest
 from tapeformer.bundle.save import bundle_files
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
-from tapeformer.engines.nativecode.batch import INPUTS
+from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import loads
 from tapeformer.gallery import gallery_machine

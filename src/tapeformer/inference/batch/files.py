@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from tapeformer.bundle.save import model_digest
-from tapeformer.engines.nativecode.batch import INPUTS
+from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import Fault, Place, TapeformerError
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions
 from tapeformer.inference.batch.workers import ERROR, answer_start, answered

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.nativecode.batch import INPUTS, Batch, Ended, Limits
-from tapeformer.engines.nativecode.facts import NotLogicError
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.native.batch import INPUTS, Batch, Ended, Limits
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.decode import Reader

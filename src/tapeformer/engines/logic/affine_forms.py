@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.facts import Term
+from tapeformer.engines.logic.mutual_exclusion import Term
 from tapeformer.weights.record import Integers, Matrix
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.nativecode.forms import Form, added, applied, bundles
-from tapeformer.engines.nativecode.gates import TRUE, Gate
-from tapeformer.engines.nativecode.neurons import Neurons
+from tapeformer.engines.logic.affine_forms import Form, added, applied, bundles
+from tapeformer.engines.logic.and_inverter_graph import TRUE, Gate
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.threshold_synthesis import Neurons
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.record import Layer, TransformerWeights
 

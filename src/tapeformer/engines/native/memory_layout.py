@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.nativecode.emit import room, shape_for
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.words import Program
+from tapeformer.engines.logic.program import Program
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.llvm_functions import room, shape_for
 
 PIECE = 256
 """Tokens read at a time: what is worked on then stays near the processor."""

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.uses import Inputs
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.usage_similarity import Inputs
 
 MOST_COPIES = 12
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.logic.attention_offsets import Distances
 from tapeformer.engines.memory import Costs, check_memory
-from tapeformer.engines.nativecode.build import BATCH_PARTS, batch_code
-from tapeformer.engines.nativecode.cache import Cache
-from tapeformer.engines.nativecode.compiler import loaded
-from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.loop import COUNTER
-from tapeformer.engines.nativecode.plan import Plan, aligned, least_margin
+from tapeformer.engines.native.build import BATCH_PARTS, batch_code
+from tapeformer.engines.native.cache import Cache
+from tapeformer.engines.native.compiler import loaded
+from tapeformer.engines.native.llvm_loop import COUNTER
+from tapeformer.engines.native.memory_layout import Plan, aligned, least_margin
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tapeformer.engines.nativecode.gates import Gate
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.words import ONES, Program, Words
+from tapeformer.engines.logic.and_inverter_graph import Gate
+from tapeformer.engines.logic.program import ONES, Program, Words
+from tapeformer.engines.logic.symbolic_position import Logic
 
 
 def needed(logic: Logic, first: Iterable[int] = ()) -> list[int]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tapeformer.engines.nativecode.bitwise import bitwise_program
-from tapeformer.engines.nativecode.cache import Cache, Code, key_of
-from tapeformer.engines.nativecode.choice import logic_of
-from tapeformer.engines.nativecode.compiler import object_code, target
-from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.nativecode.gates import FALSE
-from tapeformer.engines.nativecode.lanes import fits, packed_program
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.loop import llvm_text
-from tapeformer.engines.nativecode.plan import Places, plan_for
-from tapeformer.engines.nativecode.words import ONES, Program
+from tapeformer.engines.logic.and_inverter_graph import FALSE
+from tapeformer.engines.logic.argmax import logic_of
+from tapeformer.engines.logic.bit_slicing import bitwise_program
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.program import ONES, Program
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.cache import Cache, Code, key_of
+from tapeformer.engines.native.compiler import object_code, target
+from tapeformer.engines.native.llvm_loop import llvm_text
+from tapeformer.engines.native.memory_layout import Places, plan_for
+from tapeformer.engines.native.packed_program import fits, packed_program
 from tapeformer.weights.record import TransformerWeights
 
 BATCH_PARTS = 4

@@ -1,13 +1,14 @@
-"""LLVM: from text to machine code, and from machine code to a function that can be called."""
+"""LLVM: from text to machine code, and from machine code to a function that can be called.
+
+llvmlite is imported when it is used, not when the engine is imported.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import llvmlite  # type: ignore[import-untyped]
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
+from typing import Any
 
 OPTIMISE = 1
 """LLVM's level: 2 takes longer and gave objects of the same size on straight-line logic."""
@@ -17,12 +18,18 @@ Run = Callable[..., int]
 
 def target() -> str:
     """What machine code depends on, beside the program: LLVM and the processor."""
+    import llvmlite  # type: ignore[import-untyped]
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(str(part) for part in llvm.llvm_version_info)
     return f"{llvmlite.__version__} {version} {llvm.get_host_cpu_name()} {features}"
 
 
-def _machine() -> llvm.TargetMachine:
+def _machine() -> Any:
+    """Return LLVM's target machine for this processor."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -34,6 +41,8 @@ def _machine() -> llvm.TargetMachine:
 
 def object_code(text: str) -> bytes:
     """The machine code of a module."""
+    import llvmlite.binding as llvm
+
     machine = _machine()
     module = llvm.parse_assembly(text)
     code: bytes = machine.emit_object(module)
@@ -45,11 +54,13 @@ class Loaded:
     """A function in memory; the engine that owns it must live as long as it is called."""
 
     run: Run
-    owner: llvm.ExecutionEngine
+    owner: Any
 
 
 def loaded(code: bytes) -> Loaded:
     """The function `run` of machine code."""
+    import llvmlite.binding as llvm
+
     machine = _machine()
     owner = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     owner.add_object_file(llvm.ObjectFileRef.from_data(code))

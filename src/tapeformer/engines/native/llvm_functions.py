@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.words import ONES, Operation, Program
+from tapeformer.engines.logic.program import ONES, Operation, Program
 
 PIECE = 1200
 """Operations in one function: compile time grows faster than the size of a function."""

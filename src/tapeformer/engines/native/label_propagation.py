@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from tapeformer.engines.nativecode.logic import Logic
+from tapeformer.engines.logic.symbolic_position import Logic
 
 SPAN = 8
 """A factor used with heads farther apart than this belongs to none of them."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.logic import Logic
+from tapeformer.engines.logic.symbolic_position import Logic
 
 ALIKE = 0.3
 """Factors of two lanes share a word if so much of their use is alike."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeformer.engines.nativecode.facts import Clique, Facts, NotLogicError, clique_of
-from tapeformer.engines.nativecode.forms import ZERO, Bundle, Form
-from tapeformer.engines.nativecode.gates import FALSE, TRUE, Gates, Numbers
+from tapeformer.engines.logic.affine_forms import ZERO, Bundle, Form
+from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE, Gates, Numbers
+from tapeformer.engines.logic.mutual_exclusion import Clique, Facts, NotLogicError, clique_of
 
 LARGEST = 1 << 24
 """Values beyond this are not exact in the other engines' float32 either."""

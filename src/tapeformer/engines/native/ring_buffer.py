@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.nativecode.cache import Code
-from tapeformer.engines.nativecode.compiler import loaded
-from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.loop import COUNTER, counted
-from tapeformer.engines.nativecode.plan import Codec, Place, aligned, least_margin
-from tapeformer.engines.nativecode.words import ONES
+from tapeformer.engines.logic.attention_offsets import Distances
+from tapeformer.engines.logic.program import ONES
+from tapeformer.engines.native.cache import Code
+from tapeformer.engines.native.compiler import loaded
+from tapeformer.engines.native.llvm_loop import COUNTER, counted
+from tapeformer.engines.native.memory_layout import Codec, Place, aligned, least_margin
 from tapeformer.engines.stream import Stop, Value
 
 LEAST = 1024

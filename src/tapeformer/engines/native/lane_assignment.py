@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tapeformer.engines.nativecode.copies import places_of
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.uses import Use, inputs_of, matched, uses_of
-from tapeformer.engines.nativecode.votes import most, near, voted
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.label_propagation import most, near, voted
+from tapeformer.engines.native.repeated_blocks import places_of
+from tapeformer.engines.native.usage_similarity import Use, inputs_of, matched, uses_of
 
 MOST_LANES = 64
 

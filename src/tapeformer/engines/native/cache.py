@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.nativecode.plan import Plan
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.native.memory_layout import Plan
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tapeformer.engines.nativecode.gates import Gate
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.seats import Lane, Seating
+from tapeformer.engines.logic.and_inverter_graph import Gate
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.lane_assignment import Lane, Seating
 
 WIDE = 20
 """A gate of more operands is gathered over lanes."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tapeformer.engines.nativecode.bitwise import needed
-from tapeformer.engines.nativecode.logic import Logic
-from tapeformer.engines.nativecode.plan import Places
-from tapeformer.engines.nativecode.roles import Column, Role, Roles
-from tapeformer.engines.nativecode.seats import MOST_LANES, Seat, Seating
-from tapeformer.engines.nativecode.words import ONES, Program, Words
+from tapeformer.engines.logic.bit_slicing import needed
+from tapeformer.engines.logic.program import ONES, Program, Words
+from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.native.lane_assignment import MOST_LANES, Seat, Seating
+from tapeformer.engines.native.memory_layout import Places
+from tapeformer.engines.native.packing import Column, Role, Roles
 
 Signed = tuple[int, bool]
 """A word, and whether it holds the complement of what is meant."""

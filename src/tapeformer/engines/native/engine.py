@@ -15,12 +15,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.logic.attention_offsets import Distances
+from tapeformer.engines.logic.mutual_exclusion import NotLogicError
 from tapeformer.engines.memory import Costs
-from tapeformer.engines.nativecode.build import single_code
-from tapeformer.engines.nativecode.cache import Cache, Code
-from tapeformer.engines.nativecode.distances import Distances
-from tapeformer.engines.nativecode.facts import NotLogicError
-from tapeformer.engines.nativecode.tape import Ring
+from tapeformer.engines.native.build import single_code
+from tapeformer.engines.native.cache import Cache, Code
+from tapeformer.engines.native.ring_buffer import Ring
 from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import Token, TransformerWeights

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeformer.engines.nativecode.forms import Form, applied, combined
-from tapeformer.engines.nativecode.gates import FALSE, TRUE
-from tapeformer.engines.nativecode.logic import Logic, Position
-from tapeformer.engines.nativecode.neurons import MOST_ROOM, Neurons
+from tapeformer.engines.logic.affine_forms import Form, applied, combined
+from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE
+from tapeformer.engines.logic.symbolic_position import Logic, Position
+from tapeformer.engines.logic.threshold_synthesis import MOST_ROOM, Neurons
 from tapeformer.weights.record import TransformerWeights
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tapeformer.engines.nativecode.emit import Piece, Results, Shape, pieces_of, shape_for
-from tapeformer.engines.nativecode.words import ONES, Program
+from tapeformer.engines.logic.program import ONES, Program
+from tapeformer.engines.native.llvm_functions import Piece, Results, Shape, pieces_of, shape_for
 
 COUNTER = 48
 """Binary digits of the counters."""
