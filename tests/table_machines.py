@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port, Sum
-from tapeformer.lowering.prompt import prompt_for
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_prompt import prompt_for
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.queues.record import Queue, QueueMachine, Register
 from tapeformer.weights.record import Token, TransformerWeights
 from tapeformer.weights.tokens import prompt_tokens, token_of

@@ -26,9 +26,9 @@ from tapeformer.bundle.save import (
 from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.faults import TapeformerError
 from tapeformer.layout import Layout
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.prompt import prompt_for
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_prompt import prompt_for
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.weights.matrices import same
 from tapeformer.weights.parameters import with_sign_flipped
 from tests.table_machines import table_machine

@@ -30,7 +30,7 @@ from tapeformer.engines.native.batch import Batch, Limits
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.inference.decode import Reader
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import parameters, with_parameters

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from tapeformer.engines import dense, sparse
-from tapeformer.lowering.heads import HeadMode
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_heads import HeadMode
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for, window_for
 from tests.plain_transformer import Flow, exercised, forward, generated

@@ -15,9 +15,9 @@ from tapeformer.engines import dense, sparse
 from tapeformer.engines.dense import Attending, Position
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import TapeformerError
-from tapeformer.lowering.literal import flat_token, literal_transformer
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_literal import flat_token, literal_transformer
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.record import Token, TransformerWeights
 from tests.table_machines import TableMachine, table_machine
@@ -182,7 +182,7 @@ def test_threads_are_left_as_they_were() -> None:
 
 def test_torch_is_imported_by_engines_only() -> None:
     code = (
-        "import sys, tapeformer.lowering.literal, tapeformer.lowering.normalise, "
+        "import sys, tapeformer.lowering.queues_to_literal, tapeformer.lowering.weights_to_normalised, "
         "tapeformer.bundle.load, tapeformer.weights.explain, tapeformer.engines; "
         "sys.exit('torch' in sys.modules)"
     )

@@ -11,9 +11,9 @@ import torch
 from tapeformer.engines import dense, sparse
 from tapeformer.engines.fixed import attended
 from tapeformer.faults import TapeformerError
-from tapeformer.lowering.heads import HeadMode
-from tapeformer.lowering.literal import flat_token, literal_transformer
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_heads import HeadMode
+from tapeformer.lowering.queues_to_literal import flat_token, literal_transformer
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import (
     nonzero_values,

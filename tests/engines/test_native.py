@@ -17,10 +17,10 @@ from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.lowering.heads import HeadMode
-from tapeformer.lowering.literal import flat_token, literal_transformer
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_heads import HeadMode
+from tapeformer.lowering.queues_to_literal import flat_token, literal_transformer
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import matrix
 from tapeformer.weights.parameters import parameters, with_parameters, with_sign_flipped

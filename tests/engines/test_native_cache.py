@@ -15,7 +15,7 @@ from tapeformer.engines.logic.mutual_exclusion import NotLogicError
 from tapeformer.engines.native import cache as caching
 from tapeformer.engines.native.cache import Cache, Code
 from tapeformer.engines.native.memory_layout import Plan
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for
 from tests.table_machines import table_machine

@@ -11,7 +11,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.inference.generation import Generation, Limits
-from tapeformer.lowering.literal import literal_transformer
+from tapeformer.lowering.queues_to_literal import literal_transformer
 from tapeformer.queues.table import example_names, load_table
 
 WORD = tuple("abba")

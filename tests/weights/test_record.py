@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tapeformer.faults import TapeformerError
-from tapeformer.lowering.prompt import prompt_for
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_prompt import prompt_for
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.count import count
 from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
 from tapeformer.weights.matrices import dense, matrix, same, stacked, transposed

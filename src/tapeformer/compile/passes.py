@@ -17,9 +17,9 @@ from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.registry import dumps
 from tapeformer.layout import Layout
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.prompt import prompt_for
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_prompt import prompt_for
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.record import TransformerWeights

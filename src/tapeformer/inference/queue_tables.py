@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import prod
 
 from tapeformer.engines.registry import make_engine
-from tapeformer.lowering.front import token_ports
-from tapeformer.lowering.literal import SEPARATOR, flat_token, literal_transformer
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_circuit import token_ports
+from tapeformer.lowering.queues_to_literal import SEPARATOR, flat_token, literal_transformer
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.queues.record import Token
 from tapeformer.queues.table import Table
 from tapeformer.weights.positions import offsets_for

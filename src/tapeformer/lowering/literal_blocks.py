@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from math import ceil
 
-from tapeformer.lowering.front import token_ports
+from tapeformer.lowering.queues_to_circuit import token_ports
 from tapeformer.queues.record import QueueMachine, Register
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
 
-from tapeformer.faults import Place
-
 
 class Move(IntEnum):
     """Where a head goes after writing; the value is the change of its position."""

@@ -8,11 +8,11 @@ import pytest
 from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.engines import dense
 from tapeformer.faults import TapeformerError
-from tapeformer.lowering.heads import HeadMode
-from tapeformer.lowering.literal import flat_token, literal_transformer
 from tapeformer.lowering.literal_blocks import Blocks
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.step2 import transformer
+from tapeformer.lowering.queues_to_heads import HeadMode
+from tapeformer.lowering.queues_to_literal import flat_token, literal_transformer
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.weights.count import count
 from tapeformer.weights.parameters import nonzero_values, parameters
 from tapeformer.weights.positions import encoding, offsets_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeformer.lowering.front import PARITY
+from tapeformer.lowering.queues_to_circuit import PARITY
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.tokens import Prompt
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from itertools import product
 
 from tapeformer.circuit.record import And, Circuit, InputBit, Literal
+from tapeformer.lowering.circuit_to_network import Form, Readout, relu_network
 from tapeformer.lowering.compose import Composer
-from tapeformer.lowering.front import PARITY, fronted, parity_slot, slot, token_ports
-from tapeformer.lowering.heads import head_plans
 from tapeformer.lowering.literal_blocks import Blocks, bits_of
-from tapeformer.lowering.relu import Form, Readout, relu_network
+from tapeformer.lowering.queues_to_circuit import PARITY, fronted, parity_slot, slot, token_ports
+from tapeformer.lowering.queues_to_heads import head_plans
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.record import Affine
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tapeformer.circuit.record import And, Circuit, InputBit, Literal, Port, Sum
 from tapeformer.lowering.compose import Composer
-from tapeformer.lowering.heads import CURRENT_TOKEN_RULE, HeadMode, HeadPlan
+from tapeformer.lowering.queues_to_heads import CURRENT_TOKEN_RULE, HeadMode, HeadPlan
 from tapeformer.queues.record import Queue, QueueMachine
 
 PARITY = Port("parity", ("0", "1"))

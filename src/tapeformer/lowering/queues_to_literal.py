@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from math import prod
 
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.lowering.front import token_ports
-from tapeformer.lowering.heads import head_plans, layered
 from tapeformer.lowering.literal_blocks import Blocks, bits_of
-from tapeformer.lowering.literal_step import literal_network
-from tapeformer.lowering.step2 import check_names
+from tapeformer.lowering.literal_network import literal_network
+from tapeformer.lowering.queues_to_circuit import token_ports
+from tapeformer.lowering.queues_to_heads import head_plans, layered
+from tapeformer.lowering.queues_to_weights import check_names
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.matrices import integers, matrix, zeros
 from tapeformer.weights.record import (

@@ -14,15 +14,21 @@ from dataclasses import dataclass
 
 from tapeformer.circuit.record import Circuit, InputBit, Port
 from tapeformer.faults import Fault, TapeformerError, quoted
-from tapeformer.lowering.front import PARITY, fetched_ports, fronted, token_ports, used_inputs
-from tapeformer.lowering.heads import (
+from tapeformer.lowering.circuit_to_network import Form, Readout, relu_network
+from tapeformer.lowering.queues_to_circuit import (
+    PARITY,
+    fetched_ports,
+    fronted,
+    token_ports,
+    used_inputs,
+)
+from tapeformer.lowering.queues_to_heads import (
     CURRENT_TOKEN_RULE,
     HeadMode,
     HeadPlan,
     head_plans,
     layered,
 )
-from tapeformer.lowering.relu import Form, Readout, relu_network
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.matrices import integers, matrix, zeros
 from tapeformer.weights.record import (

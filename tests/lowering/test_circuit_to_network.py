@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port, Sum
-from tapeformer.lowering.relu import Form, Readout, relu_network
+from tapeformer.lowering.circuit_to_network import Form, Readout, relu_network
 from tapeformer.lowering.schedule import is_neuron, schedule
 from tapeformer.weights.matrices import dense
 from tapeformer.weights.record import Affine
