@@ -15,7 +15,7 @@ class Severity(Enum):
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """A file (or other source) and, where known, a line in it, counted from 1."""
 
     source: str
@@ -30,7 +30,7 @@ class Fault:
     """One thing that is wrong, told so that a person can mend it."""
 
     what: str
-    place: Place | None = None
+    location: SourceLocation | None = None
     expected: str = ""
     got: str = ""
     remedy: str = ""
@@ -44,7 +44,7 @@ class Fault:
             parts.append(f"got {self.got}")
         if self.remedy:
             parts.append(self.remedy)
-        where = "" if self.place is None else f"{self.place}: "
+        where = "" if self.location is None else f"{self.location}: "
         return f"{where}{self.severity.value}: " + "; ".join(parts)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from tapeformer import __version__
 from tapeformer.constructions import construction
 from tapeformer.constructions.sizes import Sizes
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 
 Row = Mapping[str, Any]
 PACKAGES = ("numpy", "torch", "llvmlite", "automata-lib")
@@ -99,7 +99,7 @@ def _written(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = f"the report cannot be written: {error.strerror or error}"
-        place = Place(str(folder))
+        place = SourceLocation(str(folder))
         raise TapeformerError(Fault(why, place, remedy="choose another folder")) from None
 
 

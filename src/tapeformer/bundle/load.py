@@ -14,7 +14,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.save import CONFIG, FORMAT, MACHINE, PARAMETERS, VERSION, canonical, digest
 from tapeformer.bundle.table import Table
 from tapeformer.bundle.tensors import with_stored
-from tapeformer.faults import Fault, Place, Severity, TapeformerError, quoted
+from tapeformer.faults import Fault, Severity, SourceLocation, TapeformerError, quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.record import Affine, Factor, Head, Layer, TransformerWeights
@@ -61,7 +61,7 @@ def modified_warning(directory: Path) -> Fault:
     """What is said when a bundle with other parameters is run all the same."""
     return Fault(
         "the parameters are not those that were compiled",
-        Place(str(directory / PARAMETERS)),
+        SourceLocation(str(directory / PARAMETERS)),
         severity=Severity.WARNING,
     )
 
@@ -125,7 +125,7 @@ def _check_hash(path: Path, content: bytes, expected: str) -> None:
         raise TapeformerError(
             Fault(
                 "the file was altered or truncated",
-                Place(str(path)),
+                SourceLocation(str(path)),
                 expected=f"SHA-256 {expected}",
                 got=digest(content),
                 remedy=remedy or "compile again",
@@ -241,4 +241,4 @@ def _check_consistent(bundle: Bundle, config: Table) -> None:
 def _refuse(path: Path, what: str, expected: object, got: object) -> NoReturn:
     shown = quoted(got) if isinstance(got, str) else quoted(str(got))[1:-1]
     remedy = "compile the machine again"
-    raise TapeformerError(Fault(what, Place(str(path)), str(expected), shown, remedy))
+    raise TapeformerError(Fault(what, SourceLocation(str(path)), str(expected), shown, remedy))

@@ -18,7 +18,7 @@ from pathlib import Path
 from tapeformer import __version__
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import parameter_bytes
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.weights.record import Layer, TransformerWeights
 from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
@@ -42,7 +42,7 @@ def save_bundle(bundle: Bundle, directory: Path, *, overwrite: bool = False) -> 
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise TapeformerError(
-            Fault("the bundle could not be written", Place(str(directory)), got=str(error))
+            Fault("the bundle could not be written", SourceLocation(str(directory)), got=str(error))
         ) from error
 
 
@@ -151,7 +151,7 @@ def _check_target(directory: Path, overwrite: bool) -> None:
         raise TapeformerError(
             Fault(
                 "the bundle's directory is already there",
-                Place(str(directory)),
+                SourceLocation(str(directory)),
                 expected="no such directory, or an empty one",
                 got="another bundle" if known else "something that is not a bundle",
                 remedy="choose another name, or remove it first",

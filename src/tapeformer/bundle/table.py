@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 
 
 @dataclass(frozen=True)
@@ -76,4 +76,4 @@ class Table:
         got = quoted(str(self.entries[key])) if key in self.entries else "nothing"
         what = f"wrong entry {quoted(self.where + key)}"
         remedy = "compile the machine again"
-        raise TapeformerError(Fault(what, Place(str(self.path)), expected, got, remedy))
+        raise TapeformerError(Fault(what, SourceLocation(str(self.path)), expected, got, remedy))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.weights.parameters import Parameter, parameters, with_parameters
 from tapeformer.weights.record import Integers, Matrix, TransformerWeights
 
@@ -157,4 +157,4 @@ def _integers(value: object, count: int) -> list[int]:
 
 def _refuse(path: Path, what: str, expected: str = "", got: str = "") -> NoReturn:
     remedy = "compile the machine again"
-    raise TapeformerError(Fault(what, Place(str(path)), expected, got, remedy))
+    raise TapeformerError(Fault(what, SourceLocation(str(path)), expected, got, remedy))

@@ -14,7 +14,7 @@ import typer
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.simulator.result import Outcome
 from tapeformer.sources import standard_input
 
@@ -113,7 +113,9 @@ def read_inputs(path: Path) -> Inputs:
         return Inputs(standard_input() if path == STANDARD_INPUT else path.read_bytes())
     except OSError as error:
         why = f"the inputs cannot be read: {error.strerror or error}"
-        raise TapeformerError(Fault(why, Place(str(path)), remedy="one input per line")) from None
+        raise TapeformerError(
+            Fault(why, SourceLocation(str(path)), remedy="one input per line")
+        ) from None
 
 
 def refused(what: str, remedy: str) -> TapeformerError:

@@ -156,5 +156,7 @@ def word_of_file(machine: TuringMachine, text: str) -> tuple[str, ...]:
     """Return the input that the machine's file states, for `--file-input`; INPUT must be left out."""
     if text or machine.default_word is None:
         what = "two inputs: INPUT and --file-input" if text else "the file states no usable input"
-        raise TapeformerError(Fault(what, machine.place, remedy="give INPUT without --file-input"))
+        raise TapeformerError(
+            Fault(what, machine.location, remedy="give INPUT without --file-input")
+        )
     return machine.default_word

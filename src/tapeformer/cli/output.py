@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 
 PAGE_WIDTH = 120
 
@@ -42,7 +42,9 @@ def opened(path: Path) -> Iterator[IO[str]]:
         partial.replace(path)
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
-        raise TapeformerError(Fault(why, Place(str(path)), remedy="choose another file")) from None
+        raise TapeformerError(
+            Fault(why, SourceLocation(str(path)), remedy="choose another file")
+        ) from None
     finally:
         if partial is not None:
             partial.unlink(missing_ok=True)

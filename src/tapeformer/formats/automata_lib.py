@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.machine.record import AcceptOn, Move, Rule, TuringMachine
 from tapeformer.machine.verify import checked
 
@@ -42,7 +42,7 @@ def from_automata_lib(machine: Any, name: str = "automata-lib machine") -> Turin
             no_rule_rejects=True,
             more_symbols=tuple(sorted(machine.tape_symbols - in_rules - {machine.blank_symbol})),
             origin=NAME,
-            place=Place(name),
+            location=SourceLocation(name),
         )
     )
 

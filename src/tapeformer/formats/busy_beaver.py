@@ -67,7 +67,7 @@ def _pattern(state: str, symbol: int, cell: str, source: Source) -> Pattern | No
     if cell == "---":
         return None
     moves = (MOVES[cell[1]],)
-    return Pattern(state, (exactly(str(symbol)),), (cell[0],), moves, cell[2], source.place(1))
+    return Pattern(state, (exactly(str(symbol)),), (cell[0],), moves, cell[2], source.location(1))
 
 
 def write(machine: TuringMachine) -> str:

@@ -64,16 +64,18 @@ def _parse(source: Source) -> Any:
     except ParseError as error:
         line = error.position[0] if error.position else None
         fault = Fault(
-            f"not readable as XML: {error}", source.place(line), remedy="save it from JFLAP again"
+            f"not readable as XML: {error}",
+            source.location(line),
+            remedy="save it from JFLAP again",
         )
     except DefusedXmlException:
         fault = Fault(
             "the XML declares entities",
-            source.place(1),
+            source.location(1),
             remedy="remove its <!DOCTYPE ...> and <!ENTITY ...>",
         )
     except (ValueError, LookupError) as error:
-        fault = Fault(f"not readable as XML: {error}", source.place(1))
+        fault = Fault(f"not readable as XML: {error}", source.location(1))
     raise TapeformerError(fault) from None
 
 
@@ -83,7 +85,7 @@ def _shallow(root: Any, source: Source) -> Any:
     while level:
         depth += 1
         if depth > DEEPEST:
-            raise TapeformerError(Fault(f"XML nested more than {DEEPEST} deep", source.place()))
+            raise TapeformerError(Fault(f"XML nested more than {DEEPEST} deep", source.location()))
         level = [child for element in level for child in element]
     return root
 
@@ -167,7 +169,9 @@ def _pattern(
         write=tuple(_write(w, name) for w, (_, name) in zip(writes, pairs, strict=True)),
         moves=moves_from(moves, MOVES, faults, None),
         next_state=states.names[ends[1]],
-        place=replace(faults.source.place(), source=f"{faults.source.name}, transition {number}"),
+        location=replace(
+            faults.source.location(), source=f"{faults.source.name}, transition {number}"
+        ),
     )
 
 

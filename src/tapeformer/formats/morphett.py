@@ -103,7 +103,7 @@ def _pattern(
         write=(None if new_symbol == ANY else new_symbol,),
         moves=moves_from([direction], MOVES, faults, line),
         next_state=None if goal == ANY else goal,
-        place=faults.source.place(line),
+        location=faults.source.location(line),
     )
 
 

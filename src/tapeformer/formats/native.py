@@ -204,7 +204,7 @@ class Document:
         for rule in machine.rules:
             if rule.next_state not in known:
                 known.add(rule.next_state)
-                line = rule.place.line if rule.place else None
+                line = rule.location.line if rule.location else None
                 remedy = "add one (with nothing in it for a halting state), or correct the name"
                 self.faults.add(missing(quoted(rule.next_state)), line, remedy=remedy)
 

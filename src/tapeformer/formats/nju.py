@@ -173,5 +173,5 @@ def _pattern(
         write=tuple(None if symbol == ANY else symbol for symbol in new),
         moves=moves_from(directions.lower(), MOVES, faults, line),
         next_state=goal,
-        place=faults.source.place(line),
+        location=faults.source.location(line),
     )

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.machine.record import Move, Rule
 
 MOST_RULES = 100_000
@@ -54,7 +54,7 @@ class Pattern:
     write: tuple[str | None, ...]
     moves: tuple[Move, ...]
     next_state: str | None
-    place: Place | None = None
+    location: SourceLocation | None = None
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -67,7 +67,7 @@ class Pattern:
             old if new is None else new for old, new in zip(read, self.write, strict=True)
         )
         goal = state if self.next_state is None else self.next_state
-        return Rule(state, read, write, self.moves, goal, self.place)
+        return Rule(state, read, write, self.moves, goal, self.location)
 
 
 def expand(
@@ -134,7 +134,7 @@ def _check_size(
             raise TapeformerError(
                 Fault(
                     "the wildcards stand for too many rules",
-                    pattern.place,
+                    pattern.location,
                     expected=f"at most {MOST_RULES:,}",
                     got=f"{total:,} up to here",
                     remedy="use fewer wildcards, symbols or tapes",

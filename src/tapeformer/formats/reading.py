@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.formats.patterns import Pattern, expand
 from tapeformer.machine.record import AcceptOn, Move, TapeKind, TuringMachine
 
@@ -20,9 +20,9 @@ class Source:
     name: str
     stem: str = "machine"
 
-    def place(self, line: int | None = None) -> Place:
-        """A place in this source."""
-        return Place(self.name, line)
+    def location(self, line: int | None = None) -> SourceLocation:
+        """Return a location in this source."""
+        return SourceLocation(self.name, line)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Collector:
         remedy: str = "",
     ) -> None:
         """One more fault; past the twentieth there is no use in going on."""
-        self.faults.append(Fault(what, self.source.place(line), expected, got, remedy))
+        self.faults.append(Fault(what, self.source.location(line), expected, got, remedy))
         if len(self.faults) >= MOST_FAULTS:
             self.raise_if_any()
 
@@ -116,7 +116,7 @@ def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) 
         more_symbols=tuple(s for s in symbols if s not in in_rules and s != draft.blank),
         input_symbols=(*draft.input_symbols, *conventions.symbols) if draft.input_symbols else (),
         origin=origin,
-        place=source.place(),
+        location=source.location(),
     )
 
 

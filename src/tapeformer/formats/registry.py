@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import ModuleType
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.formats import (
     busy_beaver,
     jflap,
@@ -45,11 +45,11 @@ def recognise(text: str, source: str = "text") -> str:
             return name
     if not text.strip():
         remedy = "put a machine in it: docs/formats.md has one in each format"
-        raise TapeformerError(Fault("the file is empty", Place(source), remedy=remedy))
+        raise TapeformerError(Fault("the file is empty", SourceLocation(source), remedy=remedy))
     raise TapeformerError(
         Fault(
             "no known machine format",
-            Place(source),
+            SourceLocation(source),
             expected="one of " + ", ".join(FORMATS),
             remedy="name the format with --format to see what is wrong in it",
         )
@@ -112,23 +112,27 @@ def decoded(data: bytes, source: str) -> str:
     """The text that a file's bytes, or the first ones of too large a file, are."""
     if len(data) > LARGEST_FILE:
         limit = f"at most {LARGEST_FILE // 2**20} MiB"
-        raise TapeformerError(Fault("the file is too large", Place(source), expected=limit))
+        raise TapeformerError(
+            Fault("the file is too large", SourceLocation(source), expected=limit)
+        )
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         remedy = "save it as UTF-8 text"
-        fault = Fault("the file is not text", Place(source, line), "UTF-8", remedy=remedy)
+        fault = Fault("the file is not text", SourceLocation(source, line), "UTF-8", remedy=remedy)
         raise TapeformerError(fault) from None
     if "\0" in text:
-        raise TapeformerError(Fault("the file is not text", Place(source), got="NUL characters"))
+        raise TapeformerError(
+            Fault("the file is not text", SourceLocation(source), got="NUL characters")
+        )
     return text
 
 
 def _unreadable(file: Path, why: str) -> Fault:
     remedy = "give a file, a name from `tapeformer machines`, or a busy-beaver string"
-    return Fault(why, Place(str(file)), remedy=remedy)
+    return Fault(why, SourceLocation(str(file)), remedy=remedy)
 
 
 def known_format(format_name: str) -> str:

@@ -74,9 +74,9 @@ class _Rules:
         else:
             moves = moves_from(result[1 + tapes :], MOVES, self.faults, second)
             reads = tuple(map(exactly, read[1:]))
-            place = self.faults.source.place(line)
+            location = self.faults.source.location(line)
             writes = tuple(result[1 : 1 + tapes])
-            self.patterns.append(Pattern(read[0], reads, writes, moves, result[0], place))
+            self.patterns.append(Pattern(read[0], reads, writes, moves, result[0], location))
 
     def _wrong_length(self, line: int, what: str, expected: int, got: int) -> None:
         remedy = "rules come in pairs of lines; every rule has the tapes of the first"

@@ -75,9 +75,9 @@ class TableReader:
             reads = self._reads(key)
             action = self._action(value, synonyms)
             if reads is not None and action is not None:
-                place = self.faults.source.place(key.line)
+                location = self.faults.source.location(key.line)
                 pattern = Pattern(state, reads, action.write, action.moves, action.next_state)
-                patterns.append(replace(pattern, place=place))
+                patterns.append(replace(pattern, location=location))
         return patterns
 
     def _reads(self, key: Node) -> tuple[Read, ...] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 
 DEEPEST = 12
 
@@ -136,7 +136,7 @@ class _Composer:
 
 def _fault(what: str, source: str, line: int | None) -> Fault:
     remedy = "see docs/formats.md for a file that works"
-    return Fault(what, Place(source, line), remedy=remedy)
+    return Fault(what, SourceLocation(source, line), remedy=remedy)
 
 
 def kind_of(node: Node) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.save import model_digest
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.generation import Counters, Generation
 from tapeformer.simulator.result import Outcome
 from tapeformer.weights.positions import fetches_tokens
@@ -143,4 +143,4 @@ class Checkpoint:
 
     def _refused(self, what: str, remedy: str, error: Exception | None = None) -> TapeformerError:
         got = "" if error is None else str(error)
-        return TapeformerError(Fault(what, Place(str(self.path)), got=got, remedy=remedy))
+        return TapeformerError(Fault(what, SourceLocation(str(self.path)), got=got, remedy=remedy))

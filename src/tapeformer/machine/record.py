@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
 
+from tapeformer.faults import SourceLocation
+
 
 class Move(IntEnum):
     """Where a head goes after writing; the value is the change of its position."""
@@ -44,7 +46,7 @@ class Rule:
     write: tuple[str, ...]
     moves: tuple[Move, ...]
     next_state: str
-    place: Place | None = field(default=None, compare=False)
+    location: SourceLocation | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class TuringMachine:
     description: str = ""
     origin: str = field(default="", compare=False)
     cases: tuple[Case, ...] = ()
-    place: Place | None = field(default=None, compare=False)
+    location: SourceLocation | None = field(default=None, compare=False)
 
     @cached_property
     def states(self) -> tuple[str, ...]:

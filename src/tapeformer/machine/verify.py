@@ -1,4 +1,4 @@
-"""What is legal in a Turing machine: every fault at once, each with its place and remedy."""
+"""What is legal in a Turing machine: every fault at once, each with its location and remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _shape_faults(machine: TuringMachine) -> Iterator[Fault]:
     if machine.tapes < 1:
         yield Fault(
             "a machine needs at least one tape",
-            machine.place,
+            machine.location,
             expected="1 tape or more",
             got=str(machine.tapes),
         )
@@ -36,7 +36,7 @@ def _shape_faults(machine: TuringMachine) -> Iterator[Fault]:
             if len(entries) != machine.tapes:
                 yield Fault(
                     f"a rule of state {quoted(rule.state)} {part} the wrong number of tapes",
-                    rule.place,
+                    rule.location,
                     expected=str(machine.tapes),
                     got=str(len(entries)),
                     remedy="give one entry for each tape",
@@ -49,7 +49,7 @@ def _name_faults(machine: TuringMachine) -> Iterator[Fault]:
             if not name or not _encodable(name):
                 yield Fault(
                     f"a {kind} has no usable name",
-                    machine.place,
+                    machine.location,
                     expected="one character or more of text",
                     got=quoted(name),
                 )
@@ -67,14 +67,14 @@ def _role_faults(machine: TuringMachine) -> Iterator[Fault]:
     for state in sorted(machine.accepting & machine.rejecting):
         yield Fault(
             f"state {quoted(state)} is both accepting and rejecting",
-            machine.place,
+            machine.location,
             remedy="name it in one of the two lists only",
         )
     for symbol in machine.default_word or ():
         if symbol not in machine.word_symbols:
             yield Fault(
                 f"the input in the file has the symbol {quoted(symbol)}",
-                machine.place,
+                machine.location,
                 expected=alphabet_text(machine),
                 remedy="correct the input, or declare the symbol",
             )
@@ -87,9 +87,9 @@ def _conflicts(machine: TuringMachine) -> Iterator[Fault]:
         if earlier != rule:
             yield Fault(
                 f"two rules in conflict for state {quoted(rule.state)} reading {reads_text(rule)}",
-                rule.place,
+                rule.location,
                 expected="one rule",
-                got=f"another at {earlier.place or 'an earlier place'}",
+                got=f"another at {earlier.location or 'an earlier rule'}",
                 remedy="remove or change one of them",
             )
 
@@ -101,14 +101,14 @@ def _warnings(machine: TuringMachine) -> Iterator[Fault]:
         if state not in reached:
             yield Fault(
                 f"state {quoted(state)} is never reached from {quoted(machine.start)}",
-                machine.place,
+                machine.location,
                 remedy="remove it, or add the rule that leads there",
                 severity=Severity.WARNING,
             )
     for state in sorted(machine.stopping & machine.rules_of.keys()):
         yield Fault(
             f"the rules of state {quoted(state)} are never used: the machine stops on entering it",
-            machine.rules_of[state][0].place,
+            machine.rules_of[state][0].location,
             remedy=_leaving_remedy(machine, state),
             severity=Severity.WARNING,
         )
@@ -125,7 +125,7 @@ def _repeated(machine: TuringMachine) -> Iterator[Fault]:
         if rule in seen:
             yield Fault(
                 f"the rule for state {quoted(rule.state)} reading {reads_text(rule)} is repeated",
-                rule.place,
+                rule.location,
                 remedy="one of the two can go",
                 severity=Severity.WARNING,
             )

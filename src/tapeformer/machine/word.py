@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import alphabet_text
 
@@ -24,7 +24,7 @@ def check_word(
     faults = (
         Fault(
             f"symbol {quoted(symbol)} is not in the alphabet of {quoted(machine.name)}",
-            Place(f"INPUT, {unit} {index}"),
+            SourceLocation(f"INPUT, {unit} {index}"),
             expected=alphabet_text(machine),
             remedy=remedy,
         )

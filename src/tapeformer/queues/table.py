@@ -25,7 +25,7 @@ import yaml
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
-from tapeformer.faults import Fault, Place, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Queue, QueueMachine, Register
 from tapeformer.queues.verify import verify, verify_layout
@@ -66,7 +66,7 @@ def load_table(path: Path) -> Table:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        fault = Fault("the table cannot be read", Place(str(path)), got=str(error))
+        fault = Fault("the table cannot be read", SourceLocation(str(path)), got=str(error))
         raise TapeformerError(fault) from error
     return parse_table(data, str(path))
 
@@ -94,7 +94,7 @@ def parse_table(data: Any, source: str = "table") -> Table:
 
 def _shape_faults(data: Any, source: str) -> list[Fault]:
     """Keys that are missing, unknown or of another shape."""
-    place = Place(source)
+    place = SourceLocation(source)
     if not isinstance(data, dict):
         return [Fault("the table is not a mapping", place, expected=", ".join(sorted(KEYS)))]
     needed = {"name": str, "queues": dict, "prompt": dict, "start": str, "rules": list}
@@ -109,7 +109,7 @@ def _shape_faults(data: Any, source: str) -> list[Fault]:
     return faults
 
 
-def _queue_faults(data: Mapping[str, Any], place: Place) -> list[Fault]:
+def _queue_faults(data: Mapping[str, Any], place: SourceLocation) -> list[Fault]:
     fits = {"alphabet": list, "blank": str, "length": int}
     faults = [
         Fault(f"queue {quoted(str(name))} has no {key} that is a {kind.__name__}", place)
@@ -136,7 +136,7 @@ def _rules(
     rules: dict[Key, Key] = {}
     faults = []
     for number, line in enumerate(lines, 1):
-        place = Place(f"{source}, rule {number}")
+        place = SourceLocation(f"{source}, rule {number}")
         before, _, after = (part.split() for part in str(line).partition("->"))
         if len(before) != len(queues) + 1 or len(after) != len(queues) + 1:
             wanted = f"state and {len(queues)} symbols -> state and {len(queues)} symbols"
@@ -157,7 +157,7 @@ def _any(symbol: str, queue: Queue) -> tuple[str, ...]:
 
 
 def _symbol_faults(
-    before: list[str], after: list[str], queues: tuple[Queue, ...], place: Place
+    before: list[str], after: list[str], queues: tuple[Queue, ...], place: SourceLocation
 ) -> list[Fault]:
     return [
         Fault(

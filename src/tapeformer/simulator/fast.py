@@ -21,14 +21,14 @@ MOST_STEPS = 10**9
 MOST_CELLS = 5 * 10**7
 
 _LOOP = """
-def loop(action_of, steps, base, {cells}, {places}):
+def loop(action_of, steps, base, {cells}, {positions}):
     for step in range(steps):
         action = action_of(base + {key})
         if action is None:
-            return step, base, ({places},)
+            return step, base, ({positions},)
         {writes}, {moves}, base = action
         {shifts}
-    return steps, base, ({places},)
+    return steps, base, ({positions},)
 """
 
 
@@ -41,7 +41,7 @@ def _loop(tapes: int) -> Callable[..., tuple[int, int, tuple[int, ...]]]:
 
     source = _LOOP.format(
         cells=each("t{i}"),
-        places=each("p{i}"),
+        positions=each("p{i}"),
         key=each("t{i}[p{i}]", " + "),
         writes=each("t{i}[p{i}]"),
         moves=each("m{i}"),
@@ -68,33 +68,33 @@ class _Tape:
         self.cells = [self.edge, *fresh, *[self.fresh_blank] * room, self.edge]
         self.origin = 1
 
-    def with_room(self, place: int, bounded: bool, most: int) -> int:
+    def with_room(self, position: int, bounded: bool, most: int) -> int:
         """Makes the head stand on a cell again if it has run over an end; answers where it is.
 
         The tape grows to twice its length, but by no more than `most` cells.
         """
-        if self.cells[place] != self.edge:
-            return place
-        if place == 0 and bounded:
+        if self.cells[position] != self.edge:
+            return position
+        if position == 0 and bounded:
             return self.origin
         more = [self.fresh_blank] * max(1, min(len(self.cells), most))
-        if place > 0:
-            self.cells[place:place] = more
-            return place
+        if position > 0:
+            self.cells[position:position] = more
+            return position
         self.cells[1:1] = more
         self.origin += len(more)
         return len(more)
 
-    def visited(self, place: int) -> int:
-        """How many cells the head was on; it is on the one at `place` now.
+    def visited(self, position: int) -> int:
+        """How many cells the head was on; it is on the one at `position` now.
 
         They lie next to each other, so their ends are found by halving.
         """
         first_fresh = self.size * self.weight
-        left = bisect_left(range(1, place), True, key=lambda at: self.cells[at] < first_fresh)
-        after = range(place + 1, len(self.cells))
+        left = bisect_left(range(1, position), True, key=lambda at: self.cells[at] < first_fresh)
+        after = range(position + 1, len(self.cells))
         right = bisect_left(after, True, key=lambda at: self.cells[at] >= first_fresh)
-        return (place - 1 - left if place > 1 else 0) + 1 + right
+        return (position - 1 - left if position > 1 else 0) + 1 + right
 
     def numbers(self) -> list[int]:
         """The symbols of all cells, the one at index `origin - 1` being the word's first."""
@@ -116,7 +116,7 @@ class _Run:
         self.state_code = {state: number for number, state in enumerate(machine.states)}
         self.actions = self._actions()
         self.tapes = [self._tape(index, word, head) for index in range(machine.tapes)]
-        self.places = (1 + head,) + (1,) * (machine.tapes - 1)
+        self.positions = (1 + head,) + (1,) * (machine.tapes - 1)
         self.base = self.state_code[machine.start] * self.state_weight
         self.steps = 0
 
@@ -145,8 +145,8 @@ class _Run:
         goal = self.steps + steps
         while True:
             cells = (tape.cells for tape in self.tapes)
-            done, self.base, self.places = loop(
-                self.actions.get, goal - self.steps, self.base, *cells, *self.places
+            done, self.base, self.positions = loop(
+                self.actions.get, goal - self.steps, self.base, *cells, *self.positions
             )
             self.steps += done
             self._make_room()
@@ -156,14 +156,14 @@ class _Run:
                 return True
 
     def _make_room(self) -> None:
-        pairs = zip(self.tapes, self.places, strict=True)
-        self.places = tuple(
-            tape.with_room(place, self.bounded, self.max_cells) for tape, place in pairs
+        pairs = zip(self.tapes, self.positions, strict=True)
+        self.positions = tuple(
+            tape.with_room(position, self.bounded, self.max_cells) for tape, position in pairs
         )
 
     def can_step(self) -> bool:
         """Whether a rule applies; if it was only known for visited cells, it is now for fresh ones."""
-        reads = [tape.cells[at] for tape, at in zip(self.tapes, self.places, strict=True)]
+        reads = [tape.cells[at] for tape, at in zip(self.tapes, self.positions, strict=True)]
         plain = sum(
             cell // tape.weight % self.size * tape.weight
             for cell, tape in zip(reads, self.tapes, strict=True)
@@ -175,8 +175,8 @@ class _Run:
 
     def cells(self) -> tuple[int, ...]:
         """Distinct cells visited on each tape."""
-        pairs = zip(self.tapes, self.places, strict=True)
-        return tuple(tape.visited(place) for tape, place in pairs)
+        pairs = zip(self.tapes, self.positions, strict=True)
+        return tuple(tape.visited(position) for tape, position in pairs)
 
     def cells_left(self) -> int:
         """How many more cells may be visited; negative once there were too many."""
@@ -194,16 +194,16 @@ class _Run:
             outcome=outcome or verdict(self.machine, state),
             state=state,
             steps=self.steps,
-            tapes=tuple(map(self._content, self.tapes, self.places)),
+            tapes=tuple(map(self._content, self.tapes, self.positions)),
             cells=self.cells(),
-            places=tuple(
-                at - tape.origin for at, tape in zip(self.places, self.tapes, strict=True)
+            positions=tuple(
+                at - tape.origin for at, tape in zip(self.positions, self.tapes, strict=True)
             ),
         )
 
-    def _content(self, tape: _Tape, place: int) -> Tape:
+    def _content(self, tape: _Tape, position: int) -> Tape:
         symbols = [self.machine.symbols[number] for number in tape.numbers()]
-        return trimmed(symbols, 1, place, self.machine.blank)
+        return trimmed(symbols, 1, position, self.machine.blank)
 
 
 def simulate(

@@ -43,7 +43,7 @@ class Configuration:
 class Result:
     """The last configuration, and the number of distinct cells visited on each tape.
 
-    `places` has the position of each head, counted from the cell where the word starts.
+    `positions` has the position of each head, counted from the cell where the word starts.
     """
 
     outcome: Outcome
@@ -51,7 +51,7 @@ class Result:
     steps: int
     tapes: tuple[Tape, ...]
     cells: tuple[int, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
     @property
     def space(self) -> int:

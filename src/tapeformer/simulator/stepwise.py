@@ -23,9 +23,9 @@ class Stepper:
         """Goes on from where a run has come to."""
         stepper = cls(machine)
         stepper.state, stepper.steps = result.state, result.steps
-        stepper.heads = list(result.places)
+        stepper.heads = list(result.positions)
         for index, tape in enumerate(result.tapes):
-            first = result.places[index] - tape.head
+            first = result.positions[index] - tape.head
             stepper.cells[index] = dict(enumerate(tape.content, first))
         return stepper
 

@@ -16,7 +16,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions
 from tapeformer.inference.batch import workers as working
-from tests.campaigns.kills import left_behind, new_place
+from tests.campaigns.kills import Place, left_behind, new_place
 
 MACHINE = gallery_machine("palindrome")
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=1, base=8))

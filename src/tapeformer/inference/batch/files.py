@@ -19,7 +19,7 @@ from typing import IO
 
 from tapeformer.bundle.save import model_digest
 from tapeformer.engines.native.batch import INPUTS
-from tapeformer.faults import Fault, Place, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions
 from tapeformer.inference.batch.workers import ERROR, answer_start, answered
 from tapeformer.inference.records import Record
@@ -115,7 +115,7 @@ def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
             raise TapeformerError(
                 Fault(
                     "another run is writing these answers",
-                    Place(str(answers)),
+                    SourceLocation(str(answers)),
                     remedy="wait until it has ended, or give another file with --answers",
                 )
             )
@@ -151,7 +151,7 @@ def _append(file: IO[bytes], answers: Path, content: bytes) -> None:
 def _unwritable(answers: Path, error: OSError) -> TapeformerError:
     why = f"the answers cannot be written: {error.strerror or error}"
     remedy = "give another file with --answers, or make room and give the same command again"
-    return TapeformerError(Fault(why, Place(str(answers)), remedy=remedy))
+    return TapeformerError(Fault(why, SourceLocation(str(answers)), remedy=remedy))
 
 
 def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) -> Counter[str]:
@@ -164,7 +164,9 @@ def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) 
             start = answer_start(next(expected, None), digest, model.options.spaced)
             if not line.endswith(b"\n") and _begins(line, start):
                 break
-            outcomes[_outcome(line, start, model.options, Place(str(answers), number))] += 1
+            outcomes[
+                _outcome(line, start, model.options, SourceLocation(str(answers), number))
+            ] += 1
             end += len(line)
     try:
         file.truncate(end)
@@ -179,7 +181,7 @@ def _begins(half: bytes, start: Record) -> bool:
     return start["input"] is not None and half[: len(due)] == due[: len(half)]
 
 
-def _outcome(line: bytes, start: Record, options: BatchOptions, place: Place) -> str:
+def _outcome(line: bytes, start: Record, options: BatchOptions, place: SourceLocation) -> str:
     """What an earlier line says, if it is what this run would have written."""
     try:
         record = json.loads(line)
@@ -205,7 +207,7 @@ def _reached(record: Record) -> tuple[str, tuple[int, int]]:
     return Outcome(record["outcome"]).value, (steps, tokens)
 
 
-def _other(what: str, place: Place) -> TapeformerError:
+def _other(what: str, place: SourceLocation) -> TapeformerError:
     return TapeformerError(
         Fault(
             f"the file {what}",
