@@ -46,6 +46,8 @@ def random_machine(
     parts: list[list[str]] = [[], [], []]
     for state in stops:
         parts[rng.randrange(3) if roles else 2].append(state)
+    with_rules = {rule.state for rule in rules}
+    parts[2] += [state for state in states if state not in with_rules and state not in stops]
     return TuringMachine(
         name=f"random {seed}",
         tapes=tapes,

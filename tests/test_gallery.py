@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapeformer import Case, configurations, gallery_machine, gallery_names, simulate, verify
+from tapeformer import Case, check, configurations, gallery_machine, gallery_names, simulate
 from tapeformer.gallery import gallery_text
 
 LONG = 5_000_000
@@ -32,7 +32,7 @@ def test_the_gallery_is_complete() -> None:
 @pytest.mark.parametrize("name", gallery_names())
 def test_machines_are_sound_described_and_commented(name: str) -> None:
     machine = gallery_machine(name)
-    assert verify(machine) == ()
+    assert check(machine) == ()
     assert machine.name == name
     assert machine.description
     assert "#" in gallery_text(name)

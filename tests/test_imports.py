@@ -15,11 +15,12 @@ PACKAGE = "tapeformer"
 ANYTHING = {"*"}
 ALLOWED: dict[str, set[str]] = {
     "faults": set(),
-    "machine": {"faults"},
-    "simulator": {"faults", "machine"},
+    "machine": {"faults", "display"},
+    "simulator": {"faults", "machine", "display"},
     "formats": {"faults", "machine"},
     "gallery": {"faults", "machine", "formats"},
     "drawing": {"faults", "machine", "simulator"},
+    "display": {"faults", "machine", "simulator", "drawing"},
     "layout": set(),
     "circuit": {"faults"},
     "queues": {"faults", "circuit", "layout"},

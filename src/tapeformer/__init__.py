@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.formats import Conventions, dumps, load, loads
 from tapeformer.formats.automata_lib import from_automata_lib
 from tapeformer.gallery import gallery_machine, gallery_names
@@ -14,8 +14,8 @@ from tapeformer.machine import (
     Rule,
     TapeKind,
     TuringMachine,
+    check,
     parse_word,
-    verify,
 )
 from tapeformer.simulator import Configuration, Outcome, Result, Tape, configurations, simulate
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tapeformer.compile.options import CompileOptions
     from tapeformer.compile.passes import compile_machine
     from tapeformer.inference.answer import Answer
+    from tapeformer.inference.compare import Report, verify
     from tapeformer.inference.run import run
     from tapeformer.inference.stream import StreamedToken, stream
 
@@ -36,7 +37,9 @@ _LATER = {
     "compile_machine": "tapeformer.compile.passes",
     "Answer": "tapeformer.inference.answer",
     "StreamedToken": "tapeformer.inference.stream",
+    "Report": "tapeformer.inference.compare",
     "run": "tapeformer.inference.run",
+    "verify": "tapeformer.inference.compare",
     "stream": "tapeformer.inference.stream",
     "Bundle": "tapeformer.bundle.record",
     "save_bundle": "tapeformer.bundle.save",
@@ -66,13 +69,16 @@ __all__ = [
     "Fault",
     "Move",
     "Outcome",
+    "Report",
     "Result",
     "Rule",
+    "SourceLocation",
     "StreamedToken",
     "Tape",
     "TapeKind",
     "TapeformerError",
     "TuringMachine",
+    "check",
     "compile_machine",
     "configurations",
     "dumps",

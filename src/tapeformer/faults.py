@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
+
+LONGEST_COMPARED = 100
+MOST_COMPARED = 1000
+"""Bounds on the names that are compared for a suggestion, so that a bad file costs no time."""
 
 
 class Severity(Enum):
-    """An error stops the work; a warning is only told."""
+    """How bad a fault is: an error stops the work, a warning does not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -16,18 +21,23 @@ class Severity(Enum):
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A file (or other source) and, where known, a line in it, counted from 1."""
+    """A file (or other source) and, where known, a line in it, counted from 1.
+
+    `detail` says more where a line can hold several things, such as `transition 3`.
+    """
 
     source: str
     line: int | None = None
+    detail: str = ""
 
     def __str__(self) -> str:
-        return self.source if self.line is None else f"{self.source}:{self.line}"
+        where = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{where} ({self.detail})" if self.detail else where
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong, told so that a person can mend it."""
+    """One thing that is wrong, described so that a person can fix it."""
 
     what: str
     location: SourceLocation | None = None
@@ -57,10 +67,43 @@ class TapeformerError(Exception):
 
 
 def errors_in(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """The faults that stop the work."""
+    """Return the faults that stop the work."""
     return tuple(fault for fault in faults if fault.severity is Severity.ERROR)
 
 
 def quoted(text: str, longest: int = 60) -> str:
-    """A name or a piece of a file as it is shown in a message: in quotes, on one line, not too long."""
+    """Return a text as messages show it: in quotes, on one line, shortened if it is long."""
     return repr(text if len(text) <= longest else text[: longest - 3] + "...")
+
+
+def counted(number: int, unit: str) -> str:
+    """Return a number of things in words: `1 step`, `2 steps`."""
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+def described(value: object) -> str:
+    """Return a value of any type as messages show it: short, with its type."""
+    if value is None or isinstance(value, bool):
+        return str(value)
+    kind = type(value).__name__
+    if isinstance(value, str):
+        return f"{quoted(value)} (str)"
+    if isinstance(value, int | float):
+        text = str(value) if abs(value) < 1e30 else "a huge number"
+        return f"{text} ({kind})"
+    return f"an object of type {kind}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question that names what is spelled most like `name`, or nothing."""
+    from difflib import get_close_matches
+
+    if len(name) > LONGEST_COMPARED:
+        return ""
+    compared = [other for other in islice(known, MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
+    near = get_close_matches(name, compared, n=3)
+    return f"did you mean {' or '.join(map(_plain, near))}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    return name if name.isprintable() and " " not in name else quoted(name)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import logging
 import sys
 from pathlib import Path
 from typing import TextIO
 
-from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.formats import busy_beaver
 from tapeformer.formats.reading import Conventions
 from tapeformer.formats.registry import LARGEST_FILE, decoded, known_format, load, loads
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.machine.record import TuringMachine
-from tapeformer.machine.verify import verify
+
+MOST_WARNINGS = 10
 
 log = logging.getLogger("tapeformer")
 
@@ -27,7 +27,7 @@ def find_machine(
 ) -> TuringMachine:
     """Find a machine by a file, a gallery name, a busy-beaver string or `-`; warnings are logged."""
     machine = _found(given, format_name, conventions)
-    for fault in verify(machine)[:10]:
+    for fault in machine.faults[:MOST_WARNINGS]:
         log.warning("%s", fault)
     return machine
 
@@ -63,7 +63,7 @@ def _standard_input() -> str:
 
 
 def standard_input(most: int = -1) -> bytes:
-    """What comes in, or its first bytes; a shell's `<&-` leaves a program without it."""
+    """Return what comes in, or its first bytes; raise OSError if standard input is closed (`<&-`)."""
     stream: TextIO | None = sys.stdin
     if stream is None:
         raise OSError(errno.EBADF, "standard input is closed")
@@ -71,9 +71,8 @@ def standard_input(most: int = -1) -> bytes:
 
 
 def _unknown(given: str) -> Fault:
-    near = difflib.get_close_matches(given, gallery_names(), n=3)
-    hint = f"did you mean {', '.join(near)}? " if near else ""
+    hint = did_you_mean(given, gallery_names())
     return Fault(
         f"no machine {quoted(given)}: not a file, not in the gallery, not a busy-beaver string",
-        remedy=f"{hint}`tapeformer machines` lists the gallery",
+        remedy=f"{hint} `tapeformer machines` lists the gallery".strip(),
     )

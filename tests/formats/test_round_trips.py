@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 
 from tapeformer import (
+    AcceptOn,
+    Move,
     Result,
+    Rule,
     TapeformerError,
     TapeKind,
     TuringMachine,
+    check,
     dumps,
     gallery_machine,
     gallery_names,
     load,
     loads,
     simulate,
-    verify,
 )
-from tapeformer.formats import WRITERS, losses, recognise
+from tapeformer.formats import OWN_FORMAT, WRITERS, losses, recognise
 from tests.simulator.test_published import BEAVERS, DATA, EXPECTED
 from tests.strategies import random_machine, random_word, seeds
 
@@ -31,9 +36,9 @@ def blanked(machine: TuringMachine, result: Result) -> list[list[int]]:
 
 @settings(max_examples=250)
 @given(seeds)
-def test_native_is_lossless(seed: int) -> None:
+def test_the_own_format_is_lossless(seed: int) -> None:
     machine = random_machine(seed, odd_names=True)
-    again = loads(dumps(machine, "native"), format_name="native")
+    again = loads(dumps(machine, OWN_FORMAT), format_name=OWN_FORMAT)
     assert again == machine
     word = random_word(machine, seed)
     assert simulate(again, word, max_steps=200) == simulate(machine, word, max_steps=200)
@@ -85,11 +90,61 @@ def test_busy_beaver_text(seed: int) -> None:
     assert list(theirs.tapes[0].content) == [digits[s] for s in ours.tapes[0].content]
 
 
+@settings(max_examples=250)
+@given(seeds)
+def test_jflap(seed: int) -> None:
+    machine = random_machine(seed, kind=TapeKind.TWO_WAY, odd_names=True)
+    others = [symbol for symbol in machine.symbols if symbol != machine.blank]
+    if any(len(symbol) > 1 or symbol in (" ", "\t", "~") for symbol in others):
+        with pytest.raises(TapeformerError, match="jflap cannot hold this machine: a symbol"):
+            dumps(machine, "jflap")
+        return
+    again = loads(dumps(machine, "jflap"), format_name="jflap")
+    assert again.start == machine.start
+    assert again.accepting == machine.accepting
+    written = {machine.blank: "□"}
+    known = {*again.symbols}
+    word = [s for s in random_word(machine, seed) if written.get(s, s) in known]
+    ours = simulate(machine, word, max_steps=200)
+    theirs = simulate(again, [written.get(s, s) for s in word], max_steps=200)
+    contents = [[written.get(s, s) for s in tape.content] for tape in ours.tapes]
+    assert [list(tape.content) for tape in theirs.tapes] == contents
+    assert (theirs.steps, theirs.state) == (ours.steps, ours.state)
+    assert theirs.positions == ours.positions
+    if theirs.outcome is not ours.outcome:
+        assert "halting, not rejecting" in losses(machine, "jflap")[0]
+
+
+def test_jflap_files_look_like_jflaps() -> None:
+    text = dumps(gallery_machine("palindrome_two_tapes"), "jflap")
+    assert "<tapes>2</tapes>" in text
+    assert '<read tape="2"/>' in text
+    assert text.count("<initial/>") == 1
+    assert text.count("<final/>") == 1
+    assert text == dumps(gallery_machine("palindrome_two_tapes"), "jflap")
+    assert losses(gallery_machine("palindrome_two_tapes"), "jflap") == []
+
+
+def test_jflap_refuses_what_it_cannot_say() -> None:
+    one_way = random_machine(3, kind=TapeKind.ONE_WAY)
+    with pytest.raises(TapeformerError, match="bounded on the left"):
+        dumps(one_way, "jflap")
+    rules = [Rule("a", (s,), (s,), (Move.RIGHT,), "b\x01") for s in ("x", "~", "\x02", "__")]
+    odd = TuringMachine("odd", 1, "_", "a", tuple(rules), halting=frozenset({"b\x01"}))
+    with pytest.raises(TapeformerError) as caught:
+        dumps(odd, "jflap")
+    assert len(caught.value.faults) == 3
+    leaving = loads("1RB1LB_1LA1RA")
+    leaving = replace(leaving, accepting=frozenset("B"), accept_on=AcceptOn.HALT)
+    with pytest.raises(TapeformerError, match="rules leave an accepting state"):
+        dumps(leaving, "jflap")
+
+
 @pytest.mark.parametrize("name", gallery_names())
-def test_gallery_machines_are_lossless_in_native(name: str) -> None:
+def test_gallery_machines_are_lossless_in_the_own_format(name: str) -> None:
     machine = gallery_machine(name)
-    text = dumps(machine, "native")
-    assert recognise(text) == "native"
+    text = dumps(machine, OWN_FORMAT)
+    assert recognise(text) == OWN_FORMAT
     assert loads(text) == machine
 
 
@@ -99,10 +154,11 @@ def test_published_beavers_read_back_to_the_letter() -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_several_tapes_fit_native_only(name: str) -> None:
+def test_several_tapes_fit_the_own_format_and_jflap_only(name: str) -> None:
     machine = load(DATA / f"{name}.txt")
-    assert loads(dumps(machine, "native")) == machine
-    for other in set(WRITERS) - {"native"}:
+    assert loads(dumps(machine, OWN_FORMAT)) == machine
+    assert loads(dumps(machine, "jflap")).tapes == machine.tapes
+    for other in set(WRITERS) - {OWN_FORMAT, "jflap"}:
         with pytest.raises(TapeformerError, match="cannot hold this machine: it has several tapes"):
             dumps(machine, other)
 
@@ -117,5 +173,5 @@ def test_refusals_list_all_reasons() -> None:
 
 def test_lost_roles_are_told() -> None:
     machine = gallery_machine("palindrome")
-    assert verify(machine) == ()
+    assert check(machine) == ()
     assert "become plain halting states" in losses(machine, "turingmachine.io")[0]

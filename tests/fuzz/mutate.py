@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 
 from tapeformer import dumps, gallery_machine
+from tapeformer.formats import OWN_FORMAT
 from tests.formats.test_jflap import new, old, transition
 from tests.formats.test_morphett import COPY
-from tests.formats.test_native import COMPARE
+from tests.formats.test_tapeformer_yaml import COMPARE
 from tests.formats.test_text_formats import NJU, SIMULATOR
 from tests.formats.test_turingmachine_io import INCREMENT
 from tests.simulator.test_published import DATA
@@ -29,7 +30,7 @@ SEEDS: dict[str, tuple[str, ...]] = {
         "1RB2LA1RZ3LA_2LA2RB3RB2LB",
         "1RB---_1RZ---",
     ),
-    "native": (COMPARE, dumps(gallery_machine("palindrome"), "native")),
+    OWN_FORMAT: (COMPARE, dumps(gallery_machine("palindrome"), OWN_FORMAT)),
 }
 TOKENS = (
     *(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tapeformer import AcceptOn, Move, Rule, TapeformerError, TuringMachine, loads, verify
+from tapeformer import AcceptOn, Move, Rule, TapeformerError, TuringMachine, check, loads
 from tapeformer.faults import Severity
 
 GOOD = TuringMachine(
@@ -20,11 +20,11 @@ GOOD = TuringMachine(
 
 
 def messages(machine: TuringMachine, severity: Severity) -> list[str]:
-    return [str(fault) for fault in verify(machine) if fault.severity is severity]
+    return [str(fault) for fault in check(machine) if fault.severity is severity]
 
 
 def test_a_sound_machine_has_no_faults() -> None:
-    assert verify(GOOD) == ()
+    assert check(GOOD) == ()
 
 
 def test_all_faults_are_reported_at_once() -> None:
@@ -70,7 +70,7 @@ def test_rules_of_a_state_that_stops_are_a_warning() -> None:
         GOOD, rules=(*GOOD.rules, leaving), halting=frozenset(), accepting=frozenset({"b"})
     )
     assert "accept on halting" in messages(on_entry, Severity.WARNING)[0]
-    assert verify(replace(on_entry, accept_on=AcceptOn.HALT)) == ()
+    assert check(replace(on_entry, accept_on=AcceptOn.HALT)) == ()
 
 
 @pytest.mark.parametrize("name", ["", "\ud800"])

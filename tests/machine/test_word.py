@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tapeformer import TapeformerError, loads, parse_word
+from tapeformer.formats import OWN_FORMAT
 
-MANY = loads("blank: _\nstart state: a\ntable:\n  a: {'b>': R, c: R}\n", format_name="native")
+MANY = loads("blank: _\nstart state: a\ntable:\n  a: {'b>': R, c: R}\n", format_name=OWN_FORMAT)
 PLAIN = loads("1RB1LB_1LA1RZ")
 
 

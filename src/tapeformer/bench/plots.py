@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tapeformer.bench.report import Row, levels_of
-from tapeformer.drawing.tapes import counted
+from tapeformer.faults import counted
 
 
 def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tapeformer.formats.registry import loads
+from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.machine.record import TuringMachine
 
 _SWEEP = """
@@ -88,13 +88,13 @@ def sweep(rounds: int = 2, name: str = "fill_and_drain") -> TuringMachine:
         rows.append(f"  right{n}: {{a: R, _: {{L: left{n}}}}}")
         rows.append(f"  left{n}: {{a: L, _: {{R: {following}}}}}")
     return loads(
-        _SWEEP.format(name=name, rounds=rounds, rows="\n".join(rows)), format_name="native"
+        _SWEEP.format(name=name, rounds=rounds, rows="\n".join(rows)), format_name=OWN_FORMAT
     )
 
 
 WORKLOADS: dict[str, Workload] = {
     "fill_and_drain": Workload(sweep()),
-    "zigzag": Workload(loads(_ZIGZAG, format_name="native")),
-    "excursions": Workload(loads(_EXCURSIONS, format_name="native")),
-    "three_tapes": Workload(loads(_COPY, format_name="native")),
+    "zigzag": Workload(loads(_ZIGZAG, format_name=OWN_FORMAT)),
+    "excursions": Workload(loads(_EXCURSIONS, format_name=OWN_FORMAT)),
+    "three_tapes": Workload(loads(_COPY, format_name=OWN_FORMAT)),
 }

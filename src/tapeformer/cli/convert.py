@@ -1,4 +1,4 @@
-"""`tapeformer convert`: between formats."""
+"""`tapeformer convert`: write a machine in another format."""
 
 from __future__ import annotations
 

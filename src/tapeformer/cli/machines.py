@@ -1,4 +1,4 @@
-"""`tapeformer machines`: the gallery."""
+"""`tapeformer machines`: list the gallery."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Printing: JSON alone on standard output, or tables for a person."""
+"""Print JSON or tables on standard output, and write files whole or not at all."""
 
 from __future__ import annotations
 
 import json
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +17,13 @@ PAGE_WIDTH = 120
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     json.dump(record, sys.stdout, ensure_ascii=False, indent=1)
     sys.stdout.write("\n")
 
 
 def print_table(*tables: Any) -> None:
-    """Tables for a person, as wide as they need to be where output is no terminal."""
+    """Print tables for a person; where output is not a terminal, of a fixed width."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else PAGE_WIDTH, highlight=False)
@@ -32,14 +33,19 @@ def print_table(*tables: Any) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[str]]:
-    """A text file to write: it takes its place when all is written, and not before."""
+    """Open a text file that gets its name only when all is written.
+
+    Only a regular file is replaced. A link is followed, so that the file it leads to is replaced
+    and the link stays.
+    """
+    target = _replaceable(path)
     partial = None
     try:
-        with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        with NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as file:
             partial = Path(file.name)
             yield file
         partial.chmod(0o644)
-        partial.replace(path)
+        partial.replace(target)
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
         raise TapeformerError(
@@ -50,7 +56,30 @@ def opened(path: Path) -> Iterator[IO[str]]:
             partial.unlink(missing_ok=True)
 
 
+def _replaceable(path: Path) -> Path:
+    """Return the file that a path leads to; raise if it is a directory, a pipe or a device."""
+    try:
+        target = path.resolve()
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    except (OSError, RuntimeError, ValueError) as error:
+        why = f"cannot be written: {error}"
+        raise TapeformerError(Fault(why, SourceLocation(str(path)))) from None
+    if not stat.S_ISREG(mode):
+        why = f"cannot be replaced: {_kind(mode)}, not a regular file"
+        remedy = "choose another file"
+        raise TapeformerError(Fault(why, SourceLocation(str(path)), remedy=remedy))
+    return target
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_ISDIR: "a directory", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    named = (name for is_kind, name in kinds.items() if is_kind(mode))
+    return next(named, "a device")
+
+
 def write_file(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all."""
+    """Write a text file whole or not at all."""
     with opened(path) as file:
         file.write(text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.drawing.tapes import counted, outcome_word, tape_lines
+from tapeformer.drawing.tapes import outcome_word, tape_lines
+from tapeformer.faults import counted
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.records import model_record
 

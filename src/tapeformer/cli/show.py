@@ -1,4 +1,4 @@
-"""`tapeformer show`: what a machine is."""
+"""`tapeformer show`: print what a machine is, or draw its state diagram."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tapeformer.cli import options
 from tapeformer.cli.options import takes_machine
 from tapeformer.cli.output import print_json, print_table, write_file
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
-from tapeformer.machine.verify import verify
 
 Svg = Annotated[
     Path | None,
@@ -54,7 +53,7 @@ def _record(machine: TuringMachine) -> dict[str, Any]:
         "rejecting": sorted(machine.rejecting),
         "halting": sorted(machine.halting),
         "accept_on": AcceptOn(machine.accept_on).value,
-        "warnings": [str(fault) for fault in verify(machine)],
+        "warnings": [str(fault) for fault in machine.faults],
         "rules": [
             {
                 "state": rule.state,

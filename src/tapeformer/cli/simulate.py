@@ -1,4 +1,4 @@
-"""`tapeformer simulate`: the direct simulation."""
+"""`tapeformer simulate`: run a machine directly."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tapeformer.cli.options import takes_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.cli.trace import print_trace, trace_records
+from tapeformer.faults import counted
 from tapeformer.formats import morphett
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
@@ -83,7 +84,7 @@ def _word(
 
 
 def result_record(machine: TuringMachine, result: Result, seconds: float) -> dict[str, Any]:
-    """The keys of `simulate --json`."""
+    """Return what `simulate --json` prints."""
     return {
         "machine": machine.name,
         "outcome": result.outcome.value,
@@ -101,7 +102,7 @@ def result_record(machine: TuringMachine, result: Result, seconds: float) -> dic
 def _print_result(
     machine: TuringMachine, result: Result, seconds: float, interrupted: bool
 ) -> None:
-    from tapeformer.drawing.tapes import counted, outcome_word, tape_lines
+    from tapeformer.drawing.tapes import outcome_word, tape_lines
 
     print(
         f"{machine.name}: {outcome_word(result.outcome, interrupted)} in state {result.state} after "

@@ -13,7 +13,8 @@ from tapeformer.cli.models import EngineName, compile_options
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.drawing.tapes import configuration_text, counted
+from tapeformer.drawing.tapes import configuration_text
+from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from tapeformer.constructions import DEFAULT, construction
 from tapeformer.constructions.sizes import Sizes, check_given, refuse
-from tapeformer.faults import TapeformerError, quoted
+from tapeformer.faults import TapeformerError, did_you_mean, quoted
 
 Heads = Literal["offset", "queue"]
 
@@ -57,8 +56,7 @@ def compile_options(options: CompileOptions | None, named: dict[str, Any]) -> Co
 
 def unknown_option(name: str, known: Sequence[str]) -> TapeformerError:
     """Return the error for an option that does not exist, with the nearest one that does."""
-    near = get_close_matches(name, known, n=1)
-    remedy = f"did you mean {near[0]}?" if near else "leave it out"
+    remedy = did_you_mean(name, known) or "leave it out"
     return refuse(f"there is no option {quoted(name)}", ", ".join(known), "", remedy)
 
 

@@ -15,12 +15,13 @@ from tapeformer.compile.options import CompileOptions, checked_options, compile_
 from tapeformer.compile.sizes import for_every_word
 from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.formats.registry import dumps
+from tapeformer.formats.registry import OWN_FORMAT, dumps
 from tapeformer.layout import Layout
 from tapeformer.lowering.queues_to_prompt import prompt_for
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.verify import checked
 from tapeformer.queues.record import QueueMachine
 from tapeformer.weights.record import TransformerWeights
 
@@ -72,7 +73,7 @@ def weights_to_bundle(work: Compilation) -> Compilation:
         layout=made(work.layout),
         prompt=prompt_for(queues),
         answer=_answer(work.machine, queues),
-        machine=dumps(work.machine, "native"),
+        machine=dumps(work.machine, OWN_FORMAT),
     )
     return replace(work, bundle=bundle)
 
@@ -105,7 +106,7 @@ def compiled(
     hook: Callable[[Pass, Compilation], None] | None = None,
 ) -> Compilation:
     """Run the passes up to `last`; the hook sees every pass and what it made."""
-    work = Compilation(machine, checked_options(options))
+    work = Compilation(checked(machine), checked_options(options))
     for step in PASSES[: PASSES.index(last) + 1]:
         work = step(work)
         if hook is not None:

@@ -11,6 +11,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.machine.record import Rule, TuringMachine
 
 MOST_STATES = 40
+MOST_STATES_INLINE = 12
 MOST_LABELS = 5
 LONGEST_NAME = 14
 RADIUS = 26

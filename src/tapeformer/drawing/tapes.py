@@ -46,11 +46,6 @@ def _framed(cells: Sequence[str], head: int, start: int, end: int) -> Iterator[s
     yield "]" if head == end - 1 else " "
 
 
-def counted(number: int, unit: str) -> str:
-    """A number of things in words: `1 step`, `2 steps`."""
-    return f"{number:,} {unit}{'' if number == 1 else 's'}"
-
-
 _ENDINGS = {
     Outcome.ACCEPT: "accepted",
     Outcome.REJECT: "rejected",

@@ -1,4 +1,4 @@
-"""automata-lib's machines, taken as Python objects: DTM (one tape) and MNTM (several).
+"""Convert automata-lib's machines, given as Python objects: DTM (one tape) and MNTM (several).
 
 A DTM accepts on entering a final state, an MNTM where no rule applies in one; both reject where
 no rule applies elsewhere. An MNTM that offers a choice is not deterministic: a conflict.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
 from tapeformer.machine.record import AcceptOn, Move, Rule, TuringMachine
 from tapeformer.machine.verify import checked
 
@@ -18,16 +18,22 @@ MOVES = {"L": Move.LEFT, "N": Move.STAY, "R": Move.RIGHT}
 
 
 def from_automata_lib(machine: Any, name: str = "automata-lib machine") -> TuringMachine:
-    """The Turing machine of a `DTM` or `MNTM` object; state names become text."""
-    kind = type(machine).__name__
+    """Return the Turing machine of a `DTM` or `MNTM` object; state names become text."""
+    try:
+        return _converted(machine, name, type(machine).__name__)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        what = f"this object is not a complete machine: {type(error).__name__} {error}"
+        raise TapeformerError(_misfit(machine, what)) from None
+
+
+def _misfit(machine: object, what: str) -> Fault:
+    remedy = "build it with automata.tm.dtm.DTM or automata.tm.mntm.MNTM"
+    return Fault(what, None, "an automata-lib DTM or MNTM", described(machine), remedy)
+
+
+def _converted(machine: Any, name: str, kind: str) -> TuringMachine:
     if kind not in ("DTM", "MNTM"):
-        raise TapeformerError(
-            Fault(
-                "this object is no deterministic Turing machine",
-                expected="an automata-lib DTM or MNTM",
-                got=kind,
-            )
-        )
+        raise TapeformerError(_misfit(machine, "this object is not a Turing machine"))
     rules = tuple(_dtm_rules(machine) if kind == "DTM" else _mntm_rules(machine))
     in_rules = {symbol for rule in rules for symbol in (*rule.read, *rule.write)}
     return checked(

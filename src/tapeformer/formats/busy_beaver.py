@@ -1,7 +1,7 @@
 """Busy-beaver standard text: rows joined by `_`, a cell is write, move, next state.
 
 The blank is 0. A letter past the last row (usually Z) stops the machine after that step; `---`
-is no rule at all, so it stops before.
+means no rule, so the machine stops before that step.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MOST_SYMBOLS = 10
 
 
 def recognises(text: str) -> bool:
-    """Whether the text is rows of three-letter cells joined by `_`."""
+    """Return whether the text is rows of three-letter cells joined by `_`."""
     return len(text) < 10_000 and _TEXT.fullmatch(text) is not None
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a busy-beaver string; it starts in A."""
+    """Read the machine of a busy-beaver string; it starts in A."""
     faults = Collector(source)
     if not recognises(source.text):
         got = source.text.strip().splitlines()[0][:40] if source.text.strip() else "nothing"
@@ -46,7 +46,8 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
     symbols = tuple(map(str, range(len(rows[0]))))
     states = tuple(string.ascii_uppercase[: len(rows)])
     draft = Draft(source.text.strip(), 1, "0", "A", tuple(patterns), states, symbols)
-    machine = finish(draft, source, conventions, NAME)
+    machine = finish(draft, faults, conventions, NAME)
+    faults.raise_if_any(machine)
     halting = frozenset(machine.states) - frozenset(states)
     return replace(machine, halting=halting)
 
@@ -71,7 +72,7 @@ def _pattern(state: str, symbol: int, cell: str, source: Source) -> Pattern | No
 
 
 def write(machine: TuringMachine) -> str:
-    """The machine as busy-beaver text; states and symbols are renamed in order where they must be."""
+    """Return the machine as busy-beaver text, with states and symbols renamed where necessary."""
     running = [state for state in machine.states if state not in machine.stopping]
     refuse(NAME, _misfits(machine, running))
     if machine.start == "A" and set(running) == set(string.ascii_uppercase[: len(running)]):
@@ -86,7 +87,7 @@ def write(machine: TuringMachine) -> str:
 
 
 def _digits(machine: TuringMachine) -> dict[str, str]:
-    """A digit for each symbol, the blank 0; symbols that already are the right digits stay."""
+    """Return a digit for each symbol, the blank 0; symbols that are the right digits stay."""
     wanted = [str(number) for number in range(len(machine.symbols))]
     stays = machine.blank == "0" and sorted(machine.symbols) == wanted
     order = sorted(machine.symbols) if stays else machine.symbols
@@ -101,7 +102,7 @@ def _cell(rule: Rule | None, letters: dict[str, str], digits: dict[str, str]) ->
 
 
 def losses(_: TuringMachine) -> list[str]:
-    """Nothing is lost but names: what does not fit is refused."""
+    """Return nothing: only names change, and what does not fit is refused."""
     return []
 
 

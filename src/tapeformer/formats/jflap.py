@@ -1,4 +1,4 @@
-"""JFLAP `.jff`: XML, one to five tapes, states as `<state>` (to 6.3) or `<block>` (from 6.4).
+"""Read JFLAP `.jff`: XML, one to five tapes, states as `<state>` (to 6.3) or `<block>` (from 6.4).
 
 An empty read or write is the blank, a missing move is right, transitions refer to state ids, a
 final state accepts on entry. `~` reads any symbol or keeps it; on one tape `!a` reads any symbol
@@ -10,89 +10,58 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.faults import SourceLocation, quoted
+from tapeformer.formats.jflap_writer import BLANK, MOST_TAPES, losses, write
+from tapeformer.formats.jflap_xml import parse
 from tapeformer.formats.patterns import Pattern, Read, any_of, anything, exactly
 from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish, moves_from
 from tapeformer.machine.record import Move, TuringMachine
 
+__all__ = ["NAME", "TITLE", "losses", "read", "recognises", "write"]
+
 NAME = "jflap"
 TITLE = "JFLAP 4 to 7 (.jff, one to five tapes)"
-BLANK = "□"
 MOVES = {"L": Move.LEFT, "R": Move.RIGHT, "S": Move.STAY}
-MOST_TAPES = 5
-DEEPEST = 16
 
 
 def recognises(text: str) -> bool:
-    """Whether it is XML at all: no other format is."""
+    """Return whether it is XML: no other format is."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file."""
+    """Read the machine of a file."""
     faults = Collector(source)
-    root = _parse(source)
-    kind = (root.findtext("type") or "").strip()
-    if root.get("type"):
-        faults.add("a file of JFLAP 8, which is not supported", 1, remedy="save it from JFLAP 7")
-    elif root.tag != "structure" or not kind.startswith("turing"):
-        got = quoted(kind or root.tag)
-        faults.add("not a Turing machine of JFLAP", 1, "<structure> with <type>turing</type>", got)
-    faults.raise_if_any()
+    root = parse(source)
+    _check_kind(root, faults)
     holder = root.find("automaton") if root.find("automaton") is not None else root
     states = _States.of(holder, faults)
     tapes = _tapes(root, faults)
-    patterns = [
-        _pattern(number, element, tapes, states, conventions, faults)
-        for number, element in enumerate(holder.findall("transition"), 1)
-    ]
+    reader = _Transitions(tapes, states, conventions, faults)
+    patterns = reader.read(holder.findall("transition"))
+    draft = Draft(source.stem, tapes, BLANK, states.start, patterns, tuple(states.names.values()))
+    machine = finish(draft, faults, conventions, NAME)
+    stuck = frozenset(draft.states) - machine.rules_of.keys() - states.final
+    machine = replace(machine, accepting=states.final, halting=stuck)
+    faults.raise_if_any(machine)
+    return machine
+
+
+def _check_kind(root: Any, faults: Collector) -> None:
+    """Refuse what is not a Turing machine of JFLAP 4 to 7."""
+    kind = (root.findtext("type") or "").strip()
+    if root.get("type"):
+        remedy = "save it from JFLAP 7"
+        faults.add("a file of JFLAP 8, which is not supported", root.line, remedy=remedy)
+    elif root.tag != "structure" or not kind.startswith("turing"):
+        expected, got = "<structure> with <type>turing</type>", quoted(kind or root.tag)
+        faults.add("not a Turing machine of JFLAP", root.line, expected, got)
     faults.raise_if_any()
-    known = tuple(pattern for pattern in patterns if pattern is not None)
-    draft = Draft(source.stem, tapes, BLANK, states.start, known, tuple(states.names.values()))
-    return replace(finish(draft, source, conventions, NAME), accepting=states.final)
-
-
-def _parse(source: Source) -> Any:
-    """The root of the tree. External entities and entity bombs are refused, not resolved."""
-    from xml.etree.ElementTree import ParseError
-
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        return _shallow(fromstring(source.text.lstrip("\ufeff \t\r\n").encode("utf-8")), source)
-    except ParseError as error:
-        line = error.position[0] if error.position else None
-        fault = Fault(
-            f"not readable as XML: {error}",
-            source.location(line),
-            remedy="save it from JFLAP again",
-        )
-    except DefusedXmlException:
-        fault = Fault(
-            "the XML declares entities",
-            source.location(1),
-            remedy="remove its <!DOCTYPE ...> and <!ENTITY ...>",
-        )
-    except (ValueError, LookupError) as error:
-        fault = Fault(f"not readable as XML: {error}", source.location(1))
-    raise TapeformerError(fault) from None
-
-
-def _shallow(root: Any, source: Source) -> Any:
-    """The root, unless elements are nested deeper than any JFLAP file has them."""
-    level, depth = [root], 0
-    while level:
-        depth += 1
-        if depth > DEEPEST:
-            raise TapeformerError(Fault(f"XML nested more than {DEEPEST} deep", source.location()))
-        level = [child for element in level for child in element]
-    return root
 
 
 @dataclass(frozen=True)
 class _States:
-    """Ids, the names they stand for, and their roles."""
+    """Names by id, the start, and the final states."""
 
     names: dict[str, str]
     start: str
@@ -103,24 +72,26 @@ class _States:
         elements = [*holder.findall("state"), *holder.findall("block")]
         _refuse_nested_blocks(holder, elements, faults)
         names = _unique_names(elements, faults)
-        initial = [names[e.get("id")] for e in elements if e.find("initial") is not None]
-        final = [names[e.get("id")] for e in elements if e.find("final") is not None]
+        known = [element for element in elements if element.get("id") in names]
+        initial = [element for element in known if element.find("initial") is not None]
+        final = [names[e.get("id")] for e in known if e.find("final") is not None]
         if len(initial) != 1:
-            got = f"{len(initial)}"
-            faults.add("the start state", None, "one state with <initial/>", got)
-        faults.raise_if_any()
-        return cls(names, initial[0], frozenset(final))
+            line = initial[1].line if initial else holder.line
+            faults.add("the start state", line, "one state with <initial/>", f"{len(initial)}")
+        start = names[initial[0].get("id")] if initial else ""
+        return cls(names, start, frozenset(final))
 
 
 def _unique_names(elements: list[Any], faults: Collector) -> dict[str, str]:
-    """Names by id; a name that several states have gets the id added."""
+    """Return names by id; a name that several states have gets the id added."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for element in elements:
         state_id = element.get("id")
         if state_id is None or state_id in names:
-            faults.add("a state's id", None, "one that no other state has", quoted(state_id or ""))
-            faults.raise_if_any()
+            got = quoted(state_id or "")
+            faults.add("a state's id", element.line, "one that no other state has", got)
+            continue
         name = element.get("name") or f"q{state_id}"
         names[state_id] = name if name not in taken else f"{name} ({state_id})"
         taken.add(names[state_id])
@@ -128,69 +99,82 @@ def _unique_names(elements: list[Any], faults: Collector) -> dict[str, str]:
 
 
 def _refuse_nested_blocks(holder: Any, elements: list[Any], faults: Collector) -> None:
-    """A block that holds a machine of its own (a building block) is not a state."""
+    """Add a fault for each block that holds a machine of its own (a building block)."""
     tags = {(element.findtext("tag") or "").strip(): element for element in elements}
     for child in holder:
         inside = [*child.findall("state"), *child.findall("block")]
         if child.tag in tags and inside:
-            remedy = "replace the building block by its states in JFLAP"
-            faults.add(f"building block {quoted(child.tag)} is not supported", None, remedy=remedy)
+            what = f"building block {quoted(child.tag)} is not supported"
+            faults.add(what, child.line, remedy="replace it by its states in JFLAP")
 
 
 def _tapes(root: Any, faults: Collector) -> int:
-    text = (root.findtext("tapes") or root.findtext("automaton/tapes") or "1").strip()
+    element = root.find("tapes") if root.find("tapes") is not None else root.find("automaton/tapes")
+    text = "1" if element is None else (element.text or "1").strip()
     if text.isascii() and text.isdecimal() and 1 <= int(text[:3]) <= MOST_TAPES:
         return int(text[:3])
-    faults.add("the number of tapes", None, f"1 to {MOST_TAPES}", quoted(text))
+    faults.add("the number of tapes", element.line, f"1 to {MOST_TAPES}", quoted(text))
     return 1
 
 
-def _pattern(
-    number: int,
-    element: Any,
-    tapes: int,
-    states: _States,
-    conventions: Conventions,
-    faults: Collector,
-) -> Pattern | None:
-    ends = [(element.findtext(end) or "").strip() for end in ("from", "to")]
-    for end in ends:
-        if end not in states.names:
-            faults.add(f"transition {number} names the state id {quoted(end)}", None, "a known id")
+@dataclass(frozen=True)
+class _Transitions:
+    """Reads transitions, adding faults to `faults`."""
+
+    tapes: int
+    states: _States
+    conventions: Conventions
+    faults: Collector
+
+    def read(self, elements: list[Any]) -> tuple[Pattern, ...]:
+        """Return the patterns of all transitions that can be read."""
+        patterns = [self._pattern(n, element) for n, element in enumerate(elements, 1)]
+        return tuple(pattern for pattern in patterns if pattern is not None)
+
+    def _pattern(self, number: int, element: Any) -> Pattern | None:
+        ends = [self._state(number, element, tag) for tag in ("from", "to")]
+        reads, writes, moves = (
+            self._per_tape(number, element, tag) for tag in ("read", "write", "move")
+        )
+        letters = [move.upper() or "R" for move in moves]
+        pairs = [_read(text, self.tapes, self.conventions) for text in reads]
+        steps = moves_from(letters, MOVES, self.faults, element.line)
+        if ends[0] is None or ends[1] is None:
             return None
-    reads, writes, moves = (
-        _per_tape(number, element, tag, tapes, faults) for tag in ("read", "write", "move")
-    )
-    moves = [move.upper() or "R" for move in moves]
-    pairs = [_read(r, tapes, conventions) for r in reads]
-    return Pattern(
-        state=states.names[ends[0]],
-        read=tuple(read for read, _ in pairs),
-        write=tuple(_write(w, name) for w, (_, name) in zip(writes, pairs, strict=True)),
-        moves=moves_from(moves, MOVES, faults, None),
-        next_state=states.names[ends[1]],
-        location=replace(
-            faults.source.location(), source=f"{faults.source.name}, transition {number}"
-        ),
-    )
+        return Pattern(
+            state=ends[0],
+            read=tuple(read for read, _ in pairs),
+            write=tuple(_write(w, name) for w, (_, name) in zip(writes, pairs, strict=True)),
+            moves=steps,
+            next_state=ends[1],
+            location=SourceLocation(self.faults.source.name, element.line, f"transition {number}"),
+        )
 
+    def _state(self, number: int, element: Any, tag: str) -> str | None:
+        """Return the name of the state at one end of a transition."""
+        state_id = (element.findtext(tag) or "").strip()
+        if state_id not in self.states.names:
+            what = f"transition {number} names the state id {quoted(state_id)}"
+            self.faults.add(what, element.line, "the id of a state", remedy=f"correct its <{tag}>")
+        return self.states.names.get(state_id)
 
-def _per_tape(number: int, element: Any, tag: str, tapes: int, faults: Collector) -> list[str]:
-    """The texts of an element that stands once for each tape; a missing one is empty."""
-    texts = [""] * tapes
-    for child in element.findall(tag):
-        tape = child.get("tape", "1")
-        index = int(tape) - 1 if tape.isascii() and tape.isdecimal() and len(tape) < 3 else -1
-        if 0 <= index < tapes:
-            texts[index] = (child.text or "").strip()
-        else:
-            what = f"transition {number} has a <{tag}> for another tape"
-            faults.add(what, None, f"1 to {tapes}, as <tapes> says", quoted(tape))
-    return texts
+    def _per_tape(self, number: int, element: Any, tag: str) -> list[str]:
+        """Return the texts of an element that is given once per tape; a missing one is empty."""
+        texts = [""] * self.tapes
+        for child in element.findall(tag):
+            tape = child.get("tape", "1")
+            index = int(tape) - 1 if tape.isascii() and tape.isdecimal() and len(tape) < 3 else -1
+            if 0 <= index < self.tapes:
+                texts[index] = (child.text or "").strip()
+            else:
+                what = f"transition {number} has a <{tag}> for another tape"
+                expected = f"1 to {self.tapes}, as <tapes> says"
+                self.faults.add(what, child.line, expected, quoted(tape))
+        return texts
 
 
 def _read(text: str, tapes: int, conventions: Conventions) -> tuple[Read, str | None]:
-    """What is read, and the variable that takes it."""
+    """Return what is read, and the variable that takes it."""
     blank_too = conventions.wildcard_matches_blank is not False
     if text == "~":
         return anything(but=[] if blank_too else [BLANK]), None
@@ -203,7 +187,7 @@ def _read(text: str, tapes: int, conventions: Conventions) -> tuple[Read, str | 
 
 
 def _write(text: str, variable: str | None) -> str | None:
-    """What is written; None keeps what was read."""
+    """Return what is written; None keeps what was read."""
     return None if text == "~" or (variable and text == variable) else _symbol(text)
 
 

@@ -25,14 +25,14 @@ from tapeformer.machine.record import Move, Rule, TuringMachine
 
 NAME = "morphett"
 TITLE = "Morphett's Turing machine simulator (text)"
-BLANK, ANY = "_", "*"
+BLANK, ANY, BREAKPOINT = "_", "*", "!"
 MOVES = {"l": Move.LEFT, "r": Move.RIGHT, "*": Move.STAY, "L": Move.LEFT, "R": Move.RIGHT}
 _LETTER = {Move.LEFT: "l", Move.RIGHT: "r", Move.STAY: "*"}
 _SETTING = re.compile(r";[^$\n]{0,200}\$(INITIAL_TAPE|INITIAL_STATE):?(.*)")
 
 
 def recognises(text: str) -> bool:
-    """Whether most lines that say something are five-tuples with a direction in the fourth place."""
+    """Return whether most lines are five-tuples with a direction in fourth position."""
     lines = [line.split() for _, line in numbered_lines(text, ";")]
     fitting = sum(_is_rule(fields) for fields in lines)
     return fitting > 0 and 2 * fitting > len(lines)
@@ -43,7 +43,7 @@ def _is_rule(fields: list[str]) -> bool:
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file; it starts in state 0, or in the first rule's if there is no state 0."""
+    """Read the machine of a file; it starts in state 0, or in the first rule's if there is none."""
     faults = Collector(source)
     patterns = [
         pattern
@@ -53,11 +53,11 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
     settings = dict(_SETTING.findall(source.text))
     if not patterns and not faults.faults:
         faults.add("no rules", expected="lines such as `0 1 0 r 0`")
-    faults.raise_if_any()
     draft = Draft(source.stem, 1, BLANK, _start(patterns, settings), tuple(patterns), symbols=())
     word = _word(settings.get("INITIAL_TAPE"))
     draft = replace(draft, symbols=tuple(dict.fromkeys(word or ())))
-    machine = finish(draft, source, conventions, NAME)
+    machine = finish(draft, faults, conventions, NAME)
+    faults.raise_if_any(machine)
     halting = frozenset(state for state in machine.states if state.lower().startswith("halt"))
     return replace(machine, halting=halting, default_word=word)
 
@@ -69,13 +69,13 @@ def _start(patterns: list[Pattern], settings: dict[str, str]) -> str:
 
 
 def typed_tape(text: str) -> tuple[str, int]:
-    """A tape as the site reads it: spaces are blanks, one star stands before the head's cell."""
+    """Return a typed tape and the head, as the site reads them: a space is a blank, a `*` marks the head."""
     head = text.index(ANY) if text.count(ANY) == 1 else 0
     return text.replace(ANY, "", 1 if text.count(ANY) == 1 else 0).replace(" ", BLANK), head
 
 
 def _word(tape: str | None) -> tuple[str, ...] | None:
-    """The tape that a file suggests; none where its head is not at the first cell."""
+    """Return the tape that a file suggests; None if its head is not at the first cell."""
     word, head = typed_tape((tape or "").strip())
     return None if tape is None or head else tuple(word)
 
@@ -83,9 +83,16 @@ def _word(tape: str | None) -> tuple[str, ...] | None:
 def _pattern(
     fields: list[str], line: int, faults: Collector, conventions: Conventions
 ) -> Pattern | None:
-    if len(fields) == 6 and fields[5] == "!":
-        fields = fields[:5]
-    if len(fields) != 5:
+    if len(fields) == 6 and fields[5] != BREAKPOINT:
+        faults.add(
+            "a rule has a sixth field",
+            line,
+            expected=f"five fields, or `{BREAKPOINT}` (a breakpoint) as the sixth",
+            got=quoted(fields[5]),
+            remedy="start a comment with `;`",
+        )
+        return None
+    if len(fields) not in (5, 6):
         faults.add(
             "not a rule",
             line,
@@ -93,7 +100,7 @@ def _pattern(
             got=f"{len(fields)} fields",
         )
         return None
-    state, symbol, new_symbol, direction, goal = fields
+    state, symbol, new_symbol, direction, goal = fields[:5]
     for name in (symbol, new_symbol):
         if len(name) != 1:
             faults.add(f"the symbol {quoted(name)} has several characters", line, "one character")
@@ -114,7 +121,7 @@ def _read(symbol: str, conventions: Conventions) -> Read:
 
 
 def write(machine: TuringMachine) -> str:
-    """The machine in this format; what the format cannot say is an error that says why."""
+    """Return the machine in this format; raise every reason why it does not fit."""
     states = _state_names(machine)
     refuse(NAME, _misfits(machine, list(states.values())))
     lines = [f"; {line}".rstrip() for line in [machine.name, *machine.description.splitlines()]]
@@ -133,7 +140,7 @@ def _line(rule: Rule, blank: str, states: dict[str, str]) -> str:
 
 
 def _state_names(machine: TuringMachine) -> dict[str, str]:
-    """States as they are, but those that stop the machine start with `halt`."""
+    """Return the states' names; those that stop the machine get a `halt` in front."""
     return {
         state: state if state not in machine.stopping or _halts(state) else f"halt-{state}"
         for state in machine.states
@@ -148,7 +155,7 @@ losses = lost_roles
 
 
 def _misfits(machine: TuringMachine, names: list[str]) -> dict[str, bool]:
-    """Every reason why the machine might not fit the format."""
+    """Return every reason why the machine might not fit the format."""
     others = [symbol for symbol in machine.symbols if symbol != machine.blank]
     going_on = [state for state in machine.states if state not in machine.stopping]
     return {
@@ -158,7 +165,7 @@ def _misfits(machine: TuringMachine, names: list[str]) -> dict[str, bool]:
             re.search(r"[\s;]|^\*$", name) for name in names
         ),
         "two states would get the same name": len(set(names)) < len(names),
-        "a state that goes on has a name that starts with `halt`": any(map(_halts, going_on)),
+        "the name of a state with rules starts with `halt`": any(map(_halts, going_on)),
         "a symbol is not one plain character other than `;`, `*` and `_`": any(
             len(symbol) != 1 or symbol in ";*_" or symbol.isspace() for symbol in others
         ),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tapeformer.faults import quoted
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.formats.patterns import Pattern, Read, anything, exactly
 from tapeformer.formats.reading import (
     Collector,
@@ -35,14 +35,14 @@ _SETTING = re.compile(r"#\s*(q0|[A-Za-z]+)\s*=\s*(.*)")
 
 
 def recognises(text: str) -> bool:
-    """Whether there are settings such as `#q0 = ...`."""
+    """Return whether there are settings such as `#q0 = ...`."""
     lines = (line for _, line in numbered_lines(text, ";") if line.startswith("#"))
     return any("=" in line and line[1:].split("=", 1)[0].strip() in SETTINGS for line in lines)
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """What stands before the rules; braces may be left out around a single name."""
+    """What is declared before the rules; braces may be left out around a single name."""
 
     states: tuple[str, ...]
     input_symbols: tuple[str, ...]
@@ -54,7 +54,7 @@ class _Settings:
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file. It accepts on entering a final state."""
+    """Read the machine of a file; it accepts on entering a final state."""
     faults = Collector(source)
     found: dict[str, tuple[int, str]] = {}
     rules: list[tuple[int, list[str]]] = []
@@ -68,7 +68,6 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
         if name not in SETTINGS + PASSED_OVER:
             faults.add(f"unknown setting #{name}", line, "one of " + ", ".join(SETTINGS))
     settings = _settings(found, faults)
-    faults.raise_if_any()
     return _machine(settings, rules, source, conventions, faults)
 
 
@@ -85,7 +84,6 @@ def _machine(
     if not rules:
         faults.add("no rules", expected="lines such as `q0 01 10 rr q1`")
     _check_names(settings, rules, faults)
-    faults.raise_if_any()
     draft = Draft(
         name=source.stem,
         tapes=tapes,
@@ -96,11 +94,12 @@ def _machine(
         symbols=settings.tape_symbols,
         input_symbols=settings.input_symbols,
     )
-    return replace(
-        finish(draft, source, conventions, NAME),
-        accepting=frozenset(settings.final),
-        no_rule_rejects=True,
-    )
+    machine = finish(draft, faults, conventions, NAME)
+    accepting = frozenset(settings.final)
+    stuck = frozenset(settings.states) - machine.rules_of.keys() - accepting
+    machine = replace(machine, accepting=accepting, rejecting=stuck, no_rule_rejects=True)
+    faults.raise_if_any(machine)
+    return machine
 
 
 def _settings(found: dict[str, tuple[int, str]], faults: Collector) -> _Settings:
@@ -126,14 +125,14 @@ def _settings(found: dict[str, tuple[int, str]], faults: Collector) -> _Settings
 
 
 def _tapes_of(rules: list[tuple[int, list[str]]]) -> int:
-    """The number of tapes where none is stated: that of the first rule."""
+    """Return the number of tapes of the first rule, for a file that does not state it."""
     return next((len(fields[1]) for _, fields in rules if len(fields) == 5), 1)
 
 
 def _check_names(
     settings: _Settings, rules: list[tuple[int, list[str]]], faults: Collector
 ) -> None:
-    """Names must be declared where the file declares any: this is how typing errors are found."""
+    """Check that names are declared, if the file declares any: this finds misspelt ones."""
     states = frozenset(settings.states)
     symbols = frozenset((*settings.tape_symbols, settings.blank, ANY))
     for line, fields in (rule for rule in rules if len(rule[1]) == 5):
@@ -156,7 +155,8 @@ def _check_declared(
     for name in names:
         if name not in declared:
             what = f"{kind} {quoted(name)} is not in #{setting}"
-            faults.add(what, line, remedy="add it there")
+            nearest = did_you_mean(name, sorted(declared)) if kind == "state" else ""
+            faults.add(what, line, remedy=nearest or "add it there")
 
 
 def _pattern(

@@ -1,4 +1,4 @@
-"""Rules with wildcards, and how they become plain rules: written once for every format that has them.
+"""Rules with wildcards, and their expansion into plain rules, for every format that has them.
 
 A pattern names a state (or any) and, for each tape, the symbols it matches. Where several
 patterns match, the most specific wins; two equally specific ones that disagree are a conflict,
@@ -19,35 +19,35 @@ MOST_RULES = 100_000
 
 @dataclass(frozen=True)
 class Read:
-    """What a pattern matches on one tape: these symbols, or any (with blank or without) but these."""
+    """What a pattern matches on one tape: these symbols, or (if negated) all but these."""
 
     symbols: frozenset[str]
     negated: bool = False
     rank: int = 0
 
     def matching(self, alphabet: Sequence[str]) -> list[str]:
-        """The symbols of an alphabet that match, in its order."""
+        """Return the symbols of an alphabet that match, in its order."""
         return [symbol for symbol in alphabet if (symbol in self.symbols) != self.negated]
 
 
 def exactly(symbol: str) -> Read:
-    """Matches one symbol."""
+    """Match one symbol."""
     return Read(frozenset((symbol,)))
 
 
 def any_of(symbols: Iterable[str]) -> Read:
-    """Matches each of the symbols, as if the rule were written once for each."""
+    """Match each of the symbols, as if the rule were written once for each."""
     return Read(frozenset(symbols))
 
 
 def anything(but: Iterable[str] = ()) -> Read:
-    """A wildcard: matches every symbol except those named."""
+    """Match every symbol except those named (a wildcard)."""
     return Read(frozenset(but), negated=True, rank=1)
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A rule that may stand for many. None as a state matches any; None as a write or next keeps."""
+    """A rule that may stand for many: None as a state matches any, None as a write or next state keeps it."""
 
     state: str | None
     read: tuple[Read, ...]
@@ -58,11 +58,11 @@ class Pattern:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How general it is: a wildcard state is more general than any wildcard symbols."""
+        """Return how general it is: a wildcard state is more general than any wildcard symbols."""
         return int(self.state is None), sum(read.rank for read in self.read)
 
     def rule(self, state: str, read: tuple[str, ...]) -> Rule:
-        """The plain rule for one state and the symbols read."""
+        """Return the plain rule for one state and the symbols read."""
         write = tuple(
             old if new is None else new for old, new in zip(read, self.write, strict=True)
         )
@@ -77,10 +77,10 @@ def expand(
     blank: str,
     in_words: Sequence[str],
 ) -> tuple[Rule, ...]:
-    """Plain rules from patterns, most specific first where several match; order of the file kept.
+    """Return plain rules in the order of the file; where several patterns match, the most specific.
 
-    Tape 1 starts with a word over `in_words`, the others start blank; beyond that a wildcard stands
-    only for what is ever written on its tape.
+    Tape 1 starts with a word over `in_words`, the others start blank; apart from these a wildcard
+    stands only for the symbols that some rule writes on its tape.
     """
     if not patterns:
         return ()
@@ -109,7 +109,7 @@ def _instances(
 
 
 def _choices(pattern: Pattern, alphabets: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Per tape, the symbols to write the rule out for; a symbol named outright is always kept."""
+    """Return, per tape, the symbols to expand the rule over; a symbol that is named is always kept."""
     return [
         read.matching(alphabet) if read.negated else sorted(read.symbols)
         for read, alphabet in zip(pattern.read, alphabets, strict=True)
@@ -117,7 +117,7 @@ def _choices(pattern: Pattern, alphabets: Sequence[Sequence[str]]) -> list[list[
 
 
 def _written(patterns: Sequence[Pattern], tape: int) -> set[str]:
-    """Symbols that are ever written on a tape."""
+    """Return the symbols that some rule writes on a tape."""
     return {symbol for pattern in patterns if (symbol := pattern.write[tape]) is not None}
 
 

@@ -1,20 +1,22 @@
-"""What every reader shares: the source, the conventions asked for, and a collector of faults."""
+"""What every reader shares: the source, the conventions asked for, and the faults found so far."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean, quoted
 from tapeformer.formats.patterns import Pattern, expand
+from tapeformer.machine.fields import FieldCheck
 from tapeformer.machine.record import AcceptOn, Move, TapeKind, TuringMachine
+from tapeformer.machine.verify import role_conflicts, rule_conflicts
 
 MOST_FAULTS = 20
 
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a machine and the name it has in messages; `stem` is a name for the machine."""
+    """The text of a machine, its name in messages, and `stem`, a name for the machine."""
 
     text: str
     name: str
@@ -27,7 +29,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Conventions:
-    """What the user wants instead of a format's own conventions; None leaves them as they are."""
+    """What the user wants instead of a format's own conventions; None keeps those."""
 
     accept_on: AcceptOn | None = None
     wildcard_matches_blank: bool | None = None
@@ -36,13 +38,25 @@ class Conventions:
     rejecting: tuple[str, ...] | None = None
     symbols: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check = FieldCheck(self)
+        check.of_type(AcceptOn, "accept_on", optional=True)
+        check.of_type(bool, "wildcard_matches_blank", optional=True)
+        check.of_type(TapeKind, "tape_kind", optional=True)
+        check.tuple_of(str, '("yes",)', "accepting", "rejecting", optional=True)
+        check.tuple_of(str, '("a", "b")', "symbols")
+        check.done()
+
     def applied(self, machine: TuringMachine) -> TuringMachine:
-        """The machine under these conventions; a state named here must exist."""
+        """Return the machine under these conventions; a state named here must exist."""
         faults = Collector(Source("", "option"))
         for state in (*(self.accepting or ()), *(self.rejecting or ())):
             if state not in machine.states:
                 known = ", ".join(map(quoted, machine.states[:12]))
-                faults.add(f"there is no state {quoted(state)}", expected=f"one of {known}")
+                nearest = did_you_mean(state, machine.states)
+                faults.add(
+                    f"there is no state {quoted(state)}", None, f"one of {known}", "", nearest
+                )
         faults.raise_if_any()
         accepting = machine.accepting if self.accepting is None else frozenset(self.accepting)
         rejecting = machine.rejecting if self.rejecting is None else frozenset(self.rejecting)
@@ -57,7 +71,7 @@ class Conventions:
 
 @dataclass
 class Collector:
-    """Gathers faults while a file is read, so that all are told at once."""
+    """Collects faults while a file is read, so that all are reported at once."""
 
     source: Source
     faults: list[Fault] = field(default_factory=list)
@@ -70,20 +84,27 @@ class Collector:
         got: str = "",
         remedy: str = "",
     ) -> None:
-        """One more fault; past the twentieth there is no use in going on."""
+        """Add a fault; raise all of them when there are too many to be of use."""
         self.faults.append(Fault(what, self.source.location(line), expected, got, remedy))
         if len(self.faults) >= MOST_FAULTS:
             self.raise_if_any()
 
-    def raise_if_any(self) -> None:
-        """Ends the reading if anything was wrong."""
+    def raise_if_any(self, machine: TuringMachine | None = None) -> None:
+        """Raise all faults in order of their lines, with those of the rules that could be read."""
+        if machine is not None and self.faults:
+            self.faults += [*role_conflicts(machine), *rule_conflicts(machine)][:MOST_FAULTS]
         if self.faults:
-            raise TapeformerError(self.faults)
+            raise TapeformerError(sorted(self.faults, key=_line_of))
+
+
+def _line_of(fault: Fault) -> int:
+    line = None if fault.location is None else fault.location.line
+    return line or 0
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A machine as a file states it, before its wildcards are written out.
+    """A machine as a file states it, before its wildcards are expanded.
 
     Where input symbols are declared, no other symbol is on tape 1 at the start.
     """
@@ -98,12 +119,16 @@ class Draft:
     input_symbols: tuple[str, ...] = ()
 
 
-def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) -> TuringMachine:
-    """The machine of a draft: wildcards expanded over all states and symbols that are named."""
+def finish(draft: Draft, faults: Collector, conventions: Conventions, origin: str) -> TuringMachine:
+    """Return the machine of a draft: wildcards expanded over all states and symbols named."""
     symbols = _named_symbols(draft, conventions)
     states = _named_states(draft)
     in_words = (*draft.input_symbols, *conventions.symbols) if draft.input_symbols else symbols
-    rules = expand(draft.patterns, states, symbols, draft.blank, in_words)
+    try:
+        rules = expand(draft.patterns, states, symbols, draft.blank, in_words)
+    except TapeformerError as error:
+        faults.faults += error.faults
+        rules = ()
     order = {state: number for number, state in enumerate(states)}
     rules = tuple(sorted(rules, key=lambda rule: order[rule.state]))
     in_rules = {symbol for rule in rules for symbol in (*rule.read, *rule.write)}
@@ -116,7 +141,7 @@ def finish(draft: Draft, source: Source, conventions: Conventions, origin: str) 
         more_symbols=tuple(s for s in symbols if s not in in_rules and s != draft.blank),
         input_symbols=(*draft.input_symbols, *conventions.symbols) if draft.input_symbols else (),
         origin=origin,
-        location=source.location(),
+        location=faults.source.location(),
     )
 
 
@@ -130,7 +155,7 @@ def _named_symbols(draft: Draft, conventions: Conventions) -> tuple[str, ...]:
 
 
 def _named_states(draft: Draft) -> tuple[str, ...]:
-    """Every state that can be in, for a wildcard in place of a state."""
+    """Return every state that the draft names: a wildcard for the state stands for these."""
     in_patterns = (
         name for pattern in draft.patterns for name in (pattern.state, pattern.next_state)
     )
@@ -141,7 +166,7 @@ def _named_states(draft: Draft) -> tuple[str, ...]:
 def moves_from(
     letters: Sequence[str], meaning: dict[str, Move], faults: Collector, line: int | None
 ) -> tuple[Move, ...]:
-    """Moves from a format's own letters; an unknown letter is a fault that names the known ones."""
+    """Return the moves for a format's own letters; an unknown letter is a fault."""
     moves = []
     for letter in letters:
         if letter not in meaning:
@@ -152,7 +177,7 @@ def moves_from(
 
 
 def numbered_lines(text: str, comment: str) -> list[tuple[int, str]]:
-    """Lines that say something, with their numbers, without comments and outer space."""
+    """Return the lines that are not empty, with their numbers, without comments and outer space."""
     lines = ((number, line.split(comment, 1)[0].strip()) for number, line in _lines(text))
     return [(number, line) for number, line in lines if line]
 

@@ -1,17 +1,26 @@
-"""Which format a text has, and reading and writing by name."""
+"""Recognise the format of a text, and read and write machines by the name of a format."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
+from tapeformer.faults import (
+    Fault,
+    SourceLocation,
+    TapeformerError,
+    described,
+    did_you_mean,
+    quoted,
+)
 from tapeformer.formats import (
     busy_beaver,
     jflap,
     morphett,
-    native,
     nju,
+    tapeformer_yaml,
     turingmachine_io,
     turingmachinesimulator,
 )
@@ -27,32 +36,37 @@ FORMATS: dict[str, ModuleType] = {
         busy_beaver,
         jflap,
         nju,
-        native,
+        tapeformer_yaml,
         turingmachine_io,
         turingmachinesimulator,
         morphett,
     )
 }
-"""In the order in which they are tried on a text: the most telling marks first."""
+"""In the order in which they are tried on a text: those that are easiest to tell apart first."""
+
+OWN_FORMAT = tapeformer_yaml.NAME
+"""The format that holds every machine without loss."""
+
+RENAMED = {"native": OWN_FORMAT}
+"""What formats were called in earlier versions."""
 
 WRITERS = tuple(name for name, module in FORMATS.items() if hasattr(module, "write"))
 
 
 def recognise(text: str, source: str = "text") -> str:
-    """The name of the format that a text has."""
+    """Return the name of the format that a text has."""
     for name, module in FORMATS.items():
         if module.recognises(text):
             return name
+    location = SourceLocation(source)
     if not text.strip():
         remedy = "put a machine in it: docs/formats.md has one in each format"
-        raise TapeformerError(Fault("the file is empty", SourceLocation(source), remedy=remedy))
+        raise TapeformerError(Fault("the file is empty", location, remedy=remedy))
+    remedy = "name the format (--format NAME, or format_name=NAME) to see what is wrong in it"
+    if "\n" not in text.strip():
+        remedy += "; for a file use tf.load, for a gallery name tf.gallery_machine"
     raise TapeformerError(
-        Fault(
-            "no known machine format",
-            SourceLocation(source),
-            expected="one of " + ", ".join(FORMATS),
-            remedy="name the format with --format to see what is wrong in it",
-        )
+        Fault("no known machine format", location, "one of " + ", ".join(FORMATS), "", remedy)
     )
 
 
@@ -63,41 +77,55 @@ def loads(
     conventions: Conventions | None = None,
     stem: str = "machine",
 ) -> TuringMachine:
-    """The machine in a text, checked; all faults are raised at once."""
-    asked = conventions or Conventions()
-    module = FORMATS[known_format(format_name)] if format_name else FORMATS[recognise(text, source)]
-    machine: TuringMachine = module.read(Source(text, source, stem), asked)
+    """Read the machine in a text and check it; raise all faults at once."""
+    if not isinstance(text, str):
+        remedy = "pass the text of a machine; for a file use tf.load"
+        raise TapeformerError(Fault("not a text", None, "a str", described(text), remedy))
+    asked = _checked_conventions(conventions)
+    name = recognise(text, source) if format_name is None else known_format(format_name)
+    machine: TuringMachine = FORMATS[name].read(Source(text, source, stem), asked)
     return checked(asked.applied(machine))
 
 
 def load(
     path: Path | str, format_name: str | None = None, conventions: Conventions | None = None
 ) -> TuringMachine:
-    """The machine in a file."""
+    """Read the machine in a file and check it; raise all faults at once."""
+    if not isinstance(path, str | os.PathLike):
+        remedy = "pass the path of a file; for a text use tf.loads"
+        raise TapeformerError(
+            Fault("not a path", None, "a str or pathlib.Path", described(path), remedy)
+        )
     file = Path(path)
     return loads(read_text(file), str(file), format_name, conventions, stem=file.stem)
 
 
-def dumps(machine: TuringMachine, format_name: str) -> str:
-    """The machine in a format that can be written and that can hold it."""
-    if format_name not in WRITERS:
-        raise TapeformerError(
-            Fault(
-                f"{quoted(format_name)} cannot be written", expected="one of " + ", ".join(WRITERS)
-            )
-        )
-    text: str = FORMATS[format_name].write(machine)
+def _checked_conventions(conventions: Conventions | None) -> Conventions:
+    if conventions is None:
+        return Conventions()
+    if not isinstance(conventions, Conventions):
+        remedy = "pass tf.Conventions(...), or leave it out"
+        what, got = "bad `conventions`", described(conventions)
+        raise TapeformerError(Fault(what, None, "a tf.Conventions", got, remedy))
+    return conventions
+
+
+def dumps(machine: TuringMachine, format_name: str = OWN_FORMAT) -> str:
+    """Return a machine as text, in a format that can be written and that can hold it."""
+    known_format(format_name, WRITERS, "no writer for the format")
+    text: str = FORMATS[format_name].write(checked(machine))
     return text
 
 
 def losses(machine: TuringMachine, format_name: str) -> list[str]:
-    """What a format does not keep of a machine that it can hold."""
-    lost: list[str] = FORMATS[format_name].losses(machine)
+    """Return what a format loses of a machine that it can hold."""
+    known_format(format_name, WRITERS, "no writer for the format")
+    lost: list[str] = FORMATS[format_name].losses(checked(machine))
     return lost
 
 
 def read_text(file: Path) -> str:
-    """A file's text: UTF-8, or UTF-16 with its mark; never more than the largest file allowed."""
+    """Return the text of a file: UTF-8, or UTF-16 with a byte-order mark, of limited size."""
     try:
         with file.open("rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -105,16 +133,17 @@ def read_text(file: Path) -> str:
         raise TapeformerError(_unreadable(file, "there is no such file")) from None
     except OSError as error:
         raise TapeformerError(_unreadable(file, error.strerror or "cannot be read")) from None
+    except ValueError:
+        raise TapeformerError(_unreadable(file, "not a file name")) from None
     return decoded(data, str(file))
 
 
 def decoded(data: bytes, source: str) -> str:
-    """The text that a file's bytes, or the first ones of too large a file, are."""
+    """Return the text of a file's bytes; raise if it is too large or not text."""
+    location = SourceLocation(source)
     if len(data) > LARGEST_FILE:
         limit = f"at most {LARGEST_FILE // 2**20} MiB"
-        raise TapeformerError(
-            Fault("the file is too large", SourceLocation(source), expected=limit)
-        )
+        raise TapeformerError(Fault("the file is too large", location, expected=limit))
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -124,9 +153,7 @@ def decoded(data: bytes, source: str) -> str:
         fault = Fault("the file is not text", SourceLocation(source, line), "UTF-8", remedy=remedy)
         raise TapeformerError(fault) from None
     if "\0" in text:
-        raise TapeformerError(
-            Fault("the file is not text", SourceLocation(source), got="NUL characters")
-        )
+        raise TapeformerError(Fault("the file is not text", location, got="NUL characters"))
     return text
 
 
@@ -135,9 +162,17 @@ def _unreadable(file: Path, why: str) -> Fault:
     return Fault(why, SourceLocation(str(file)), remedy=remedy)
 
 
-def known_format(format_name: str) -> str:
-    """The name itself, if there is such a format."""
-    if format_name not in FORMATS:
-        expected = "one of " + ", ".join(FORMATS)
-        raise TapeformerError(Fault(f"unknown format {quoted(format_name)}", expected=expected))
+def known_format(
+    format_name: str, names: Collection[str] = tuple(FORMATS), problem: str = "unknown format"
+) -> str:
+    """Return a format's name if it is one of `names`; otherwise raise, with the nearest names."""
+    expected = "one of " + ", ".join(names)
+    if not isinstance(format_name, str):
+        got = described(format_name)
+        raise TapeformerError(Fault("bad `format_name`", None, expected, got, "pass a str"))
+    if format_name not in names:
+        renamed = RENAMED.get(format_name)
+        nearest = f"did you mean {renamed}?" if renamed else did_you_mean(format_name, names)
+        what = f"{problem} {quoted(format_name)}"
+        raise TapeformerError(Fault(what, None, expected, remedy=nearest))
     return format_name

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeformer.formats.native import TELLING_KEYS, Document, top_keys
-from tapeformer.formats.native_writer import rule_text, word_text
 from tapeformer.formats.reading import Collector, Conventions, Source
-from tapeformer.formats.writing import lost_roles, one_plain_tape, refuse
+from tapeformer.formats.tapeformer_writer import rule_text, word_text
+from tapeformer.formats.tapeformer_yaml import TELLING_KEYS, Document, top_keys
+from tapeformer.formats.writing import lost_roles, one_plain_tape, refuse, unnamed_symbols
 from tapeformer.formats.yaml_tree import Mapping, Node, Scalar, compose, scalar_text
 from tapeformer.machine.record import Move, TuringMachine
 
@@ -20,13 +20,13 @@ TITLE = "turingmachine.io (YAML)"
 
 
 def recognises(text: str) -> bool:
-    """Whether there is a `table:` or a saved `source code:`, and no key of the native format."""
+    """Return whether there is a `table:` or `source code:`, and no key that only tapeformer's YAML has."""
     keys = top_keys(text)
     return not keys.isdisjoint(("table", "source code")) and keys.isdisjoint(TELLING_KEYS)
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file; keys that the site does not know are passed over, as it does."""
+    """Read the machine of a file; keys that the site does not know are ignored, as the site does."""
     root = compose(source.text, source.name)
     name, inner = _saved(root)
     if inner is not None:
@@ -37,21 +37,21 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
 
 
 def _saved(root: Node) -> tuple[str | None, str | None]:
-    """The name and the text inside a saved document."""
+    """Return the name and the text inside a saved document."""
     pairs = root.pairs if isinstance(root, Mapping) else []
     texts = {k.text: v.text for k, v in pairs if isinstance(k, Scalar) and isinstance(v, Scalar)}
     return texts.get("name"), texts.get("source code")
 
 
 def _first_line(text: str) -> int:
-    """How many lines stand above the text inside a saved document."""
+    """Return how many lines are above the text inside a saved document."""
     lines = text.split("\n")
     starts = (number for number, line in enumerate(lines, 1) if line.startswith("source code"))
     return next(starts, 0)
 
 
 def write(machine: TuringMachine) -> str:
-    """The machine in this format; what the format cannot say is an error that says why."""
+    """Return the machine in this format; raise every reason why it does not fit."""
     refuse(NAME, _misfits(machine))
     lines = [f"# {line}".rstrip() for line in machine.description.splitlines()]
     lines += [f"name: {scalar_text(machine.name)}"]
@@ -67,10 +67,9 @@ def write(machine: TuringMachine) -> str:
 
 
 def losses(machine: TuringMachine) -> list[str]:
-    """Roles, and symbols that no rule and no input names."""
-    named = {symbol for rule in machine.rules for symbol in (*rule.read, *rule.write)}
-    named |= {machine.blank, *(machine.default_word or ())}
-    unnamed = [symbol for symbol in machine.symbols if symbol not in named]
+    """Return what is lost: roles, and symbols that no rule and no input names."""
+    in_word = machine.default_word or ()
+    unnamed = [symbol for symbol in unnamed_symbols(machine) if symbol not in in_word]
     extra = ["symbols that no rule names are left out"] if unnamed else []
     return [*lost_roles(machine), *extra]
 

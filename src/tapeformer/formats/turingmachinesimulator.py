@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from tapeformer.faults import quoted
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.formats.patterns import Pattern, exactly
 from tapeformer.formats.reading import (
     Collector,
@@ -31,7 +31,7 @@ _HEAD = re.compile(r"(name|init|accept)\s*:(.*)", re.IGNORECASE)
 
 
 def recognises(text: str) -> bool:
-    """Whether there is an `init:` line, and an `accept:` line or a rule that ends with a move."""
+    """Return whether there is an `init:` line, and an `accept:` line or a rule that ends with a move."""
     lines = [line for _, line in numbered_lines(text, "//")]
     heads = {line.split(":", 1)[0].rstrip().lower() for line in lines if ":" in line}
     moves = any("," in line and line[-1] in MOVES for line in lines)
@@ -40,20 +40,22 @@ def recognises(text: str) -> bool:
 
 @dataclass
 class _Rules:
-    """Pairs of lines, gathered while reading."""
+    """The rules read so far, and the first line of a pair that waits for its second."""
 
     faults: Collector
     patterns: list[Pattern] = field(default_factory=list)
     waiting: tuple[int, list[str]] | None = None
+    states: set[str] = field(default_factory=set)
     tapes: int = 0
 
     def take(self, line: int, fields: list[str]) -> None:
-        """A line of a pair: the first waits for the second."""
+        """Take the next line of a pair."""
         if "" in fields:
             self.faults.add("an empty field", line, remedy="write `_` for the blank")
-        elif self.waiting is None:
+        if self.waiting is None:
             self.tapes = self.tapes or len(fields) - 1
             self.waiting = (line, fields)
+            self.states.add(fields[0])
         else:
             self._pair(*self.waiting, line, fields)
             self.waiting = None
@@ -83,7 +85,7 @@ class _Rules:
         self.faults.add(what, line, f"{expected} fields", f"{got}", remedy)
 
     def end(self) -> None:
-        """What must hold once the file is over."""
+        """Check what must hold at the end of the file."""
         if self.waiting is not None:
             self.faults.add("a rule without its second line", self.waiting[0])
         elif not self.patterns and not self.faults.faults:
@@ -91,7 +93,7 @@ class _Rules:
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file. It accepts on entering an accepting state."""
+    """Read the machine of a file; it accepts on entering an accepting state."""
     faults = Collector(source)
     head: dict[str, str] = {}
     rules = _Rules(faults)
@@ -107,23 +109,19 @@ def read(source: Source, conventions: Conventions) -> TuringMachine:
     accepting = [name.strip() for name in head.get("accept", "").split(",") if name.strip()]
     if not head.get("init"):
         faults.add("no start state", 1, expected="a line `init: STATE`")
-    faults.raise_if_any()
-    name = head.get("name") or source.stem
-    draft = Draft(name, rules.tapes, BLANK, head["init"], tuple(rules.patterns))
-    machine = replace(
-        finish(draft, source, conventions, NAME),
-        accepting=frozenset(accepting),
-        no_rule_rejects=True,
-    )
-    _check_start(machine, faults)
+    name, start = head.get("name") or source.stem, head.get("init", "")
+    draft = Draft(name, max(rules.tapes, 1), BLANK, start, tuple(rules.patterns))
+    machine = finish(draft, faults, conventions, NAME)
+    machine = replace(machine, accepting=frozenset(accepting), no_rule_rejects=True)
+    _check_start(machine, rules.states, faults)
+    faults.raise_if_any(machine)
     return machine
 
 
-def _check_start(machine: TuringMachine, faults: Collector) -> None:
-    """A misspelt start state is an error: the machine could do nothing at all."""
-    known = {rule.state for rule in machine.rules} | machine.accepting
-    if machine.start not in known:
-        faults.add(
-            f"the start state {quoted(machine.start)} has no rules", expected="a state with rules"
-        )
-    faults.raise_if_any()
+def _check_start(machine: TuringMachine, with_rules: set[str], faults: Collector) -> None:
+    """Check that the start state has rules or accepts: otherwise it is misspelt."""
+    known = with_rules | machine.accepting
+    if machine.start and known and machine.start not in known:
+        nearest = did_you_mean(machine.start, sorted(known))
+        what = f"the start state {quoted(machine.start)} has no rules"
+        faults.add(what, None, "a state with rules", remedy=nearest)

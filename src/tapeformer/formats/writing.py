@@ -1,4 +1,4 @@
-"""What every writer shares: refusing with all reasons, and saying what a format does not keep."""
+"""What every writer shares: the reasons why a machine does not fit, and what a format loses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tapeformer.machine.record import TapeKind, TuringMachine
 
 
 def refuse(format_name: str, reasons: Mapping[str, bool]) -> None:
-    """Raises every reason that holds why a machine does not fit a format."""
+    """Raise every reason that holds why a machine does not fit a format."""
     holding = [why for why, holds in reasons.items() if holds]
     if holding:
-        remedy = "use --to native, which holds every machine"
+        remedy = "use the format tapeformer, which holds every machine"
         raise TapeformerError(
             [
                 Fault(f"{format_name} cannot hold this machine: {why}", remedy=remedy)
@@ -22,15 +22,21 @@ def refuse(format_name: str, reasons: Mapping[str, bool]) -> None:
 
 
 def one_plain_tape(machine: TuringMachine) -> dict[str, bool]:
-    """Reasons that hold for every format with one tape that is infinite both ways."""
+    """Return the reasons of every format with one tape that is infinite both ways."""
     return {
         "it has several tapes": machine.tapes > 1,
         "its tape is bounded on the left": machine.tape_kind is TapeKind.ONE_WAY,
     }
 
 
+def unnamed_symbols(machine: TuringMachine) -> list[str]:
+    """Return the symbols that no rule names, apart from the blank."""
+    named = {symbol for rule in machine.rules for symbol in (*rule.read, *rule.write)}
+    return [symbol for symbol in machine.symbols if symbol not in named | {machine.blank}]
+
+
 def lost_roles(machine: TuringMachine) -> list[str]:
-    """What a format without accepting and rejecting states does not keep."""
+    """Return what is lost in a format without accepting and rejecting states."""
     losses = []
     if machine.accepting or machine.rejecting:
         losses.append("accepting and rejecting states become plain halting states")

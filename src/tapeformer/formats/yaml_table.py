@@ -1,4 +1,4 @@
-"""The transition table of turingmachine.io's YAML, extended to several tapes.
+"""Read the transition table of turingmachine.io's YAML, extended to several tapes.
 
 One tape:     `q: {0: R, [1, 2]: {write: x, L: p}}`
 Several:      `q: {[0, ~, [1, 2]]: {write: [x, ~, y], move: RSL, to: p}}`
@@ -29,7 +29,7 @@ class _Action:
 
 @dataclass
 class TableReader:
-    """Reads the rows of a table for a number of tapes, telling faults to `faults`."""
+    """Reads the rows of a table for a number of tapes, adding faults to `faults`."""
 
     tapes: int
     blank: str
@@ -37,7 +37,7 @@ class TableReader:
     faults: Collector
 
     def read(self, table: Mapping, synonyms: Node | None) -> tuple[list[Pattern], list[str]]:
-        """The patterns of all rows, and every state that has a row."""
+        """Return the patterns of all rows, and every state that has a row."""
         actions = self._synonyms(synonyms)
         patterns: list[Pattern] = []
         states: dict[str, None] = {}
@@ -103,7 +103,7 @@ class TableReader:
         return None
 
     def _per_tape(self, node: Node, what: str) -> list[Node] | None:
-        """One entry for each tape: a list, or a text with one character for each."""
+        """Return one entry per tape, from a list or a text with one character for each."""
         entries: list[Node] = []
         if isinstance(node, Items):
             entries = node.items

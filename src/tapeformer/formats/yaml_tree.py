@@ -1,4 +1,4 @@
-"""YAML as a tree of texts: every scalar is the text that was written, every node knows its line.
+"""Read YAML as a tree of texts: every scalar is the text as written, every node knows its line.
 
 A plain YAML load reads `input: 010` as 8, the key `on:` as true, and cannot hold the key `[0, 1]`.
 So the parser's events are composed here: no tags, no types, no recursion, bounded depth.
@@ -25,7 +25,7 @@ class Scalar:
 
     @property
     def is_null(self) -> bool:
-        """Nothing at all, or YAML's words for it."""
+        """Return whether it is empty, or one of YAML's words for nothing."""
         return self.plain and self.text in ("", "~", "null")
 
 
@@ -49,7 +49,7 @@ Node = Scalar | Items | Mapping
 
 
 def compose(text: str, source: str) -> Node:
-    """The tree of one YAML document, or one clear error."""
+    """Return the tree of one YAML document, or raise one clear error."""
     import yaml
 
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -57,8 +57,11 @@ def compose(text: str, source: str) -> Node:
         return _Composer(source).compose(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
         what = f"not readable as YAML: {error.problem or error.context}"
-        raise TapeformerError(_fault(what, source, mark.line + 1 if mark else None)) from None
+        raise TapeformerError(
+            _tab_fault(text, source, line) or _fault(what, source, line)
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         what = f"not readable as YAML: {str(error).splitlines()[0]}"
         raise TapeformerError(_fault(what, source, None)) from None
@@ -134,20 +137,38 @@ class _Composer:
         return self.anchors[anchor]
 
 
+def _tab_fault(text: str, source: str, line: int | None) -> Fault | None:
+    """Return a fault if a tab indents the line of a syntax error, or the line before it."""
+    lines = text.splitlines()
+    tabbed = [number for number, content in enumerate(lines, 1) if "\t" in _indentation(content)]
+    near = [number for number in tabbed if line is not None and line - 1 <= number <= line]
+    if not near:
+        return None
+    others = ", ".join(str(number) for number in tabbed if number != near[0])
+    also = f" (so are lines {others})" if others else ""
+    what = f"line {near[0]} is indented with a tab{also}; YAML allows only spaces"
+    remedy = "replace each tab at the start of a line by spaces"
+    return Fault(what, SourceLocation(source, near[0]), remedy=remedy)
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
 def _fault(what: str, source: str, line: int | None) -> Fault:
     remedy = "see docs/formats.md for a file that works"
     return Fault(what, SourceLocation(source, line), remedy=remedy)
 
 
 def kind_of(node: Node) -> str:
-    """What a node is, for a message."""
+    """Return what a node is, for a message."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_null else quoted(node.text)
     return "a list" if isinstance(node, Items) else "a mapping"
 
 
 def scalar_text(text: str) -> str:
-    """A text as a YAML scalar that reads back as itself: plain where that is safe, else quoted."""
+    """Return a text as a YAML scalar that reads back as itself: plain if that is safe, else quoted."""
     if text and text.isascii() and text.replace("_", "a").replace("-", "a").isalnum():
         return text if text[0] not in "-_" and text.lower() not in _WORDS else f"'{text}'"
     return '"' + "".join(map(_escaped, text)) + '"' if _needs_escape(text) else _single(text)

@@ -1,25 +1,38 @@
-"""The gallery: commented machines with worked cases, each a YAML file beside this one."""
+"""The gallery: commented machines with worked cases, each a YAML file in this folder."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
+from tapeformer.faults import Fault, TapeformerError, described, did_you_mean, quoted
 from tapeformer.formats.reading import Conventions
-from tapeformer.formats.registry import loads
+from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.machine.record import TuringMachine
 
 
 def gallery_names() -> tuple[str, ...]:
-    """The names of all machines in the gallery, in order."""
+    """Return the names of all machines in the gallery, in alphabetical order."""
     names = (entry.name for entry in files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
 
 
 def gallery_text(name: str) -> str:
-    """The file of a machine in the gallery."""
+    """Return the text of the file of a machine in the gallery."""
+    names = gallery_names()
+    if name not in names:
+        raise TapeformerError(_unknown(name, names))
     return files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def gallery_machine(name: str, conventions: Conventions | None = None) -> TuringMachine:
-    """A machine of the gallery, by name."""
-    return loads(gallery_text(name), f"gallery/{name}.yaml", "native", conventions, stem=name)
+    """Return a machine of the gallery."""
+    return loads(gallery_text(name), f"gallery/{name}.yaml", OWN_FORMAT, conventions, stem=name)
+
+
+def _unknown(name: object, names: tuple[str, ...]) -> Fault:
+    if not isinstance(name, str):
+        return Fault("bad gallery name", None, "a str", described(name), 'such as "palindrome"')
+    nearest = did_you_mean(name, names)
+    remedy = "tf.gallery_names() and `tapeformer machines` list the gallery"
+    what = f"no machine {quoted(name)} in the gallery"
+    return Fault(what, remedy=f"{nearest} {remedy}".strip())

@@ -14,7 +14,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.grow import Grow, growth
 from tapeformer.machine.record import TuringMachine
-from tapeformer.machine.word import check_word, parse_word
+from tapeformer.machine.verify import checked, require_machine
+from tapeformer.machine.word import checked_word, parse_word
 
 MODIFIED_TOKENS = 10**6
 """How far edited parameters may run where no limit was given: they may never come to an end."""
@@ -37,9 +38,9 @@ class Model:
         """The Turing machine; a bundle's is read from the text that it carries."""
         if isinstance(self.source, TuringMachine):
             return self.source
-        from tapeformer.formats.registry import loads
+        from tapeformer.formats.registry import OWN_FORMAT, loads
 
-        return loads(self.source.machine, "machine.yaml", "native", stem=self.source.name)
+        return loads(self.source.machine, "machine.yaml", OWN_FORMAT, stem=self.source.name)
 
     @property
     def bundle(self) -> Bundle | None:
@@ -86,33 +87,14 @@ def find_model(
         from tapeformer.sources import find_machine
 
         source = find_machine(str(source))
-    if not isinstance(source, TuringMachine):
-        raise TapeformerError(
-            Fault(
-                "this is not a machine",
-                expected="a gallery name, a file, busy-beaver text, a TuringMachine or a Bundle",
-                got=type(source).__name__,
-                remedy="use tf.load(file) or tf.gallery_machine(name)",
-            )
-        )
-    return Model(source, chosen)
+    return Model(checked(require_machine(source)), chosen)
 
 
 def symbols_of(model: Model, word: Word, spaced: bool = False) -> tuple[str, ...]:
     """Return an input as symbols: text is spelled as on the command line."""
     if isinstance(word, str):
         return parse_word(model.machine, word, spaced)
-    if word is None or not isinstance(word, Sequence):
-        raise TapeformerError(
-            Fault(
-                "the word is not an input",
-                expected="a str, or a sequence of symbols",
-                got=type(word).__name__,
-                remedy='use "" for the empty word',
-            )
-        )
-    check_word(model.machine, tuple(word))
-    return tuple(word)
+    return checked_word(model.machine, word)
 
 
 def _loaded(folder: Path, allow_modified: bool) -> Bundle:

@@ -1,8 +1,8 @@
-"""Turing machines: the record, its verifier, and the words on its tape."""
+"""Turing machines: the record, its checks, and the words on its tape."""
 
 from tapeformer.machine.record import AcceptOn, Case, Move, Rule, TapeKind, TuringMachine
-from tapeformer.machine.verify import checked, verify
-from tapeformer.machine.word import parse_word
+from tapeformer.machine.verify import check, checked, verify
+from tapeformer.machine.word import checked_word, parse_word
 
 __all__ = [
     "AcceptOn",
@@ -11,7 +11,9 @@ __all__ = [
     "Rule",
     "TapeKind",
     "TuringMachine",
+    "check",
     "checked",
+    "checked_word",
     "parse_word",
     "verify",
 ]

@@ -4,23 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.faults import Fault, Severity, TapeformerError, errors_in, quoted
+from tapeformer.faults import (
+    Fault,
+    Severity,
+    SourceLocation,
+    TapeformerError,
+    described,
+    did_you_mean,
+    errors_in,
+    quoted,
+)
 from tapeformer.machine.record import AcceptOn, Rule, TuringMachine
+
+MOST_UNDEFINED = 20
 
 
 def verify(machine: TuringMachine) -> tuple[Fault, ...]:
-    """All faults of a machine, errors first; an empty answer means that it is sound."""
-    errors = [*_shape_faults(machine), *_name_faults(machine), *_role_faults(machine)]
-    errors += _conflicts(machine)
-    return (*errors, *_warnings(machine))
+    """Return all faults of a machine, errors first; none means that it is sound."""
+    faults = [*_shape_faults(machine), *_name_faults(machine), *role_conflicts(machine)]
+    faults += [*_word_faults(machine), *rule_conflicts(machine), *_undefined_states(machine)]
+    return (*faults, *_warnings(machine))
+
+
+def check(machine: TuringMachine) -> tuple[Fault, ...]:
+    """Return all faults of a machine, errors first: an empty tuple means that it is sound."""
+    return require_machine(machine).faults
 
 
 def checked(machine: TuringMachine) -> TuringMachine:
-    """The machine itself if it has no errors; otherwise all of them are raised."""
-    errors = errors_in(verify(machine))
+    """Return the machine itself if it has no errors; otherwise raise all of them.
+
+    A machine is immutable and remembers its faults, so this costs nothing the second time.
+    """
+    errors = errors_in(require_machine(machine).faults)
     if errors:
         raise TapeformerError(errors)
     return machine
+
+
+def require_machine(machine: object) -> TuringMachine:
+    """Return the machine itself; raise if it is anything but a TuringMachine."""
+    if isinstance(machine, TuringMachine):
+        return machine
+    remedy = 'use tf.load("file"), tf.gallery_machine("name") or tf.loads(text) to get one'
+    raise TapeformerError(
+        Fault("not a machine", None, "a tf.TuringMachine", described(machine), remedy)
+    )
 
 
 def _shape_faults(machine: TuringMachine) -> Iterator[Fault]:
@@ -30,6 +59,7 @@ def _shape_faults(machine: TuringMachine) -> Iterator[Fault]:
             machine.location,
             expected="1 tape or more",
             got=str(machine.tapes),
+            remedy="give the number of tapes that each rule reads",
         )
     for rule in machine.rules:
         for part, entries in (("reads", rule.read), ("writes", rule.write), ("moves", rule.moves)):
@@ -52,6 +82,7 @@ def _name_faults(machine: TuringMachine) -> Iterator[Fault]:
                     machine.location,
                     expected="one character or more of text",
                     got=quoted(name),
+                    remedy=f"rename the {kind}",
                 )
 
 
@@ -63,24 +94,29 @@ def _encodable(name: str) -> bool:
     return True
 
 
-def _role_faults(machine: TuringMachine) -> Iterator[Fault]:
+def role_conflicts(machine: TuringMachine) -> Iterator[Fault]:
+    """Yield a fault for each state that both accepts and rejects."""
     for state in sorted(machine.accepting & machine.rejecting):
         yield Fault(
             f"state {quoted(state)} is both accepting and rejecting",
             machine.location,
             remedy="name it in one of the two lists only",
         )
-    for symbol in machine.default_word or ():
-        if symbol not in machine.word_symbols:
-            yield Fault(
-                f"the input in the file has the symbol {quoted(symbol)}",
-                machine.location,
-                expected=alphabet_text(machine),
-                remedy="correct the input, or declare the symbol",
-            )
 
 
-def _conflicts(machine: TuringMachine) -> Iterator[Fault]:
+def _word_faults(machine: TuringMachine) -> Iterator[Fault]:
+    unknown = (s for s in machine.default_word or () if s not in machine.word_symbols)
+    for symbol in dict.fromkeys(unknown):
+        yield Fault(
+            f"the machine's own input has the symbol {quoted(symbol)}",
+            machine.location,
+            expected=alphabet_text(machine),
+            remedy="correct the input, or declare the symbol",
+        )
+
+
+def rule_conflicts(machine: TuringMachine) -> Iterator[Fault]:
+    """Yield a fault for each rule that contradicts an earlier one."""
     first: dict[tuple[str, tuple[str, ...]], Rule] = {}
     for rule in machine.rules:
         earlier = first.setdefault((rule.state, rule.read), rule)
@@ -89,9 +125,36 @@ def _conflicts(machine: TuringMachine) -> Iterator[Fault]:
                 f"two rules in conflict for state {quoted(rule.state)} reading {reads_text(rule)}",
                 rule.location,
                 expected="one rule",
-                got=f"another at {earlier.location or 'an earlier rule'}",
+                got=f"another at {earlier.location}" if earlier.location else f"also {earlier}",
                 remedy="remove or change one of them",
             )
+
+
+def _undefined_states(machine: TuringMachine) -> Iterator[Fault]:
+    """Yield an error for each state that is entered but has neither rules nor a role.
+
+    Most file formats say that such a state stops the machine: there it is a warning, given only
+    where another state has nearly the same name.
+    """
+    roles = machine.accepting | machine.rejecting | machine.halting
+    defined = [state for state in machine.states if state in machine.rules_of or state in roles]
+    entries = {rule.next_state: rule.location for rule in reversed(machine.rules)}
+    entries.setdefault(machine.start, machine.location)
+    undefined = sorted(entries.keys() - set(defined))
+    for state in undefined[:MOST_UNDEFINED]:
+        nearest = did_you_mean(state, defined)
+        if not machine.origin:
+            remedy = f"give it a rule, or declare that it stops: halting={{{quoted(state)}}}"
+            yield _undefined(state, entries[state], f"{nearest} {remedy}", Severity.ERROR)
+        elif nearest:
+            yield _undefined(state, entries[state], nearest, Severity.WARNING)
+
+
+def _undefined(
+    state: str, location: SourceLocation | None, remedy: str, severity: Severity
+) -> Fault:
+    what = f"state {quoted(state)} has no rules and is not declared as halting"
+    return Fault(what, location, remedy=remedy.strip(), severity=severity)
 
 
 def _warnings(machine: TuringMachine) -> Iterator[Fault]:
@@ -126,14 +189,14 @@ def _repeated(machine: TuringMachine) -> Iterator[Fault]:
             yield Fault(
                 f"the rule for state {quoted(rule.state)} reading {reads_text(rule)} is repeated",
                 rule.location,
-                remedy="one of the two can go",
+                remedy="remove one of the two",
                 severity=Severity.WARNING,
             )
         seen.add(rule)
 
 
 def reachable_states(machine: TuringMachine) -> frozenset[str]:
-    """States that some chain of rules leads to, whatever the tapes hold."""
+    """Return the states that some chain of rules leads to, whatever the tapes hold."""
     following: dict[str, set[str]] = {}
     for rule in machine.rules:
         following.setdefault(rule.state, set()).add(rule.next_state)
@@ -148,12 +211,12 @@ def reachable_states(machine: TuringMachine) -> frozenset[str]:
 
 
 def reads_text(rule: Rule) -> str:
-    """What a rule reads, for a message."""
+    """Return what a rule reads, for a message."""
     return ", ".join(map(quoted, rule.read))
 
 
 def alphabet_text(machine: TuringMachine, longest: int = 40) -> str:
-    """The input symbols of a machine, for a message."""
+    """Return the input symbols of a machine, for a message."""
     names = [quoted(symbol) for symbol in machine.symbols if symbol in machine.word_symbols]
     shown = ", ".join(names[:longest])
     return "one of " + (shown if len(names) <= longest else f"{shown}, ... ({len(names)} in all)")

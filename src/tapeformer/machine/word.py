@@ -1,44 +1,76 @@
-"""From what a person types to the word on tape 1."""
+"""Check the word on tape 1, whether a person typed it or a program passed it."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, described, quoted
 from tapeformer.machine.record import TuringMachine
-from tapeformer.machine.verify import alphabet_text
+from tapeformer.machine.verify import alphabet_text, require_machine
+
+MOST_FAULTS = 5
 
 
 def parse_word(machine: TuringMachine, text: str, spaced: bool = False) -> tuple[str, ...]:
-    """The symbols of an input: one character each, or separated by spaces; all must be the machine's."""
+    """Return the symbols of a text: one character each, or separated by spaces."""
+    require_machine(machine)
+    if not isinstance(text, str):
+        raise TapeformerError(
+            Fault("not a text", None, "a str", described(text), "pass the input as a str")
+        )
     word = tuple(text.split()) if spaced else tuple(text)
-    check_word(machine, word, "symbol" if spaced else "character", _remedy(machine, text, spaced))
+    unit = "symbol" if spaced else "character"
+    _check_symbols(machine, word, f"INPUT, {unit}", _text_remedy(machine, text, spaced))
     return word
 
 
-def check_word(
-    machine: TuringMachine, word: Sequence[str], unit: str = "symbol", remedy: str = ""
-) -> None:
-    """Raises a fault for each of the first few symbols that the machine does not have."""
+def checked_word(machine: TuringMachine, word: Sequence[str]) -> tuple[str, ...]:
+    """Return the word of a Python caller as a tuple of symbols, all of them the machine's.
+
+    A str has one character per symbol.
+    """
+    if not isinstance(word, str | Sequence) or isinstance(word, bytes):
+        remedy = 'pass a str such as "abba", or a list of symbols; the empty word is ""'
+        raise TapeformerError(
+            Fault("not a word", None, "a str or a sequence of str", described(word), remedy)
+        )
+    symbols = tuple(word)
+    wrong = next((i for i, symbol in enumerate(symbols) if not isinstance(symbol, str)), None)
+    if wrong is not None:
+        location = SourceLocation(f"word, symbol {wrong + 1}")
+        got, remedy = described(symbols[wrong]), "turn each symbol into a str"
+        raise TapeformerError(Fault("not a symbol", location, "a str", got, remedy))
+    _check_symbols(machine, symbols, "word, symbol", _python_remedy(machine, word))
+    return symbols
+
+
+def _check_symbols(machine: TuringMachine, word: Sequence[str], where: str, remedy: str) -> None:
+    """Raise a fault for each of the first few symbols that the machine does not have."""
     faults = (
         Fault(
             f"symbol {quoted(symbol)} is not in the alphabet of {quoted(machine.name)}",
-            SourceLocation(f"INPUT, {unit} {index}"),
+            SourceLocation(f"{where} {index}"),
             expected=alphabet_text(machine),
             remedy=remedy,
         )
         for index, symbol in enumerate(word, 1)
         if symbol not in machine.word_symbols
     )
-    told = tuple(itertools.islice(faults, 5))
-    if told:
-        raise TapeformerError(told)
+    first = tuple(itertools.islice(faults, MOST_FAULTS))
+    if first:
+        raise TapeformerError(first)
 
 
-def _remedy(machine: TuringMachine, text: str, spaced: bool) -> str:
+def _text_remedy(machine: TuringMachine, text: str, spaced: bool) -> str:
     if not spaced and not machine.single_characters:
-        return "this machine has symbols of several characters: separate them by spaces and add --spaced"
+        return "this machine has symbols of several characters: separate them by spaces and add --spaced (spaced=True)"
     if spaced and " " not in text and len(text) > 1:
         return "leave out --spaced, or put spaces between the symbols"
     return "use only these symbols; --symbols adds one that only wildcards read"
+
+
+def _python_remedy(machine: TuringMachine, word: Sequence[str]) -> str:
+    if isinstance(word, str) and not machine.single_characters:
+        return "this machine has symbols of several characters: pass a list of symbols"
+    return "use only these symbols"

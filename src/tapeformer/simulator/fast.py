@@ -1,8 +1,8 @@
-"""The direct simulation at speed: runs to the end, counting steps and distinct cells.
+"""Simulate a machine fast, counting steps and distinct cells.
 
-The inner loop is written once and unrolled for the number of tapes. Symbols are numbers; beyond
-the ends of a tape stands one that no rule reads, so the loop needs no test for them: it falls out,
-the tape grows to twice its length, and it goes on.
+The inner loop is written once and unrolled for the number of tapes. Symbols are numbers. A tape
+ends with a number that no rule reads, so the loop does not test for the ends: it stops there, the
+tape grows to twice its length, and the loop is entered again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from tapeformer.machine.record import TapeKind, TuringMachine
-from tapeformer.machine.word import check_word
+from tapeformer.machine.verify import checked
+from tapeformer.machine.word import checked_word
+from tapeformer.simulator.limits import checked_head, checked_number, checked_watch
 from tapeformer.simulator.result import Outcome, Result, Tape, trimmed, verdict
 
 CHUNK = 1 << 17
@@ -34,7 +36,7 @@ def loop(action_of, steps, base, {cells}, {positions}):
 
 @lru_cache(maxsize=16)
 def _loop(tapes: int) -> Callable[..., tuple[int, int, tuple[int, ...]]]:
-    """The inner loop for a number of tapes: up to `steps` steps, fewer where no action applies."""
+    """Return the inner loop for a number of tapes: up to `steps` steps, fewer if no rule applies."""
 
     def each(form: str, glue: str = ", ") -> str:
         return glue.join(form.format(i=index) for index in range(tapes))
@@ -57,7 +59,7 @@ class _Tape:
     """A growing list of symbol numbers, times the weight of the tape.
 
     A cell that no head has left yet holds its symbol's *fresh* number (`size` higher), so that the
-    visited cells can be counted at the end. Beyond both ends stands a number that no rule reads.
+    visited cells can be counted at the end. At both ends is a number that no rule reads.
     """
 
     def __init__(self, word: Sequence[int], blank: int, size: int, weight: int, head: int) -> None:
@@ -69,7 +71,7 @@ class _Tape:
         self.origin = 1
 
     def with_room(self, position: int, bounded: bool, most: int) -> int:
-        """Makes the head stand on a cell again if it has run over an end; answers where it is.
+        """Return the position of the head, after growing the tape if it has run over an end.
 
         The tape grows to twice its length, but by no more than `most` cells.
         """
@@ -86,9 +88,9 @@ class _Tape:
         return len(more)
 
     def visited(self, position: int) -> int:
-        """How many cells the head was on; it is on the one at `position` now.
+        """Return how many cells the head was on; it is at `position` now.
 
-        They lie next to each other, so their ends are found by halving.
+        They are contiguous, so bisection finds their ends.
         """
         first_fresh = self.size * self.weight
         left = bisect_left(range(1, position), True, key=lambda at: self.cells[at] < first_fresh)
@@ -97,12 +99,12 @@ class _Tape:
         return (position - 1 - left if position > 1 else 0) + 1 + right
 
     def numbers(self) -> list[int]:
-        """The symbols of all cells, the one at index `origin - 1` being the word's first."""
+        """Return the symbols of all cells; index `origin - 1` is the first cell of the word."""
         return [cell // self.weight % self.size for cell in self.cells[1:-1]]
 
 
 class _Run:
-    """A machine in numbers, and its tapes, between two calls of the inner loop."""
+    """A machine with states and symbols as numbers, and its tapes, between calls of the loop."""
 
     def __init__(
         self, machine: TuringMachine, word: Sequence[str], head: int, max_cells: int
@@ -129,7 +131,7 @@ class _Run:
         return [self.code[symbol] * self.radix**index for index, symbol in enumerate(symbols)]
 
     def _actions(self) -> dict[int, tuple[int, ...]]:
-        """From state and symbols in numbers to what is written, the moves and the next state."""
+        """Map state and symbols, as one number, to what is written, the moves and the next state."""
         actions = {}
         for (state, read), rule in self.machine.rule_for.items():
             if state in self.machine.stopping:
@@ -140,7 +142,7 @@ class _Run:
         return actions
 
     def advance(self, steps: int) -> bool:
-        """Up to `steps` steps; False once no rule applies."""
+        """Make up to `steps` steps; return False once no rule applies."""
         loop = _loop(self.machine.tapes)
         goal = self.steps + steps
         while True:
@@ -162,7 +164,7 @@ class _Run:
         )
 
     def can_step(self) -> bool:
-        """Whether a rule applies; if it was only known for visited cells, it is now for fresh ones."""
+        """Return whether a rule applies, and add it for fresh cells if it was only there for visited ones."""
         reads = [tape.cells[at] for tape, at in zip(self.tapes, self.positions, strict=True)]
         plain = sum(
             cell // tape.weight % self.size * tape.weight
@@ -174,21 +176,21 @@ class _Run:
         return action is not None
 
     def cells(self) -> tuple[int, ...]:
-        """Distinct cells visited on each tape."""
+        """Return the number of distinct cells visited on each tape."""
         pairs = zip(self.tapes, self.positions, strict=True)
         return tuple(tape.visited(position) for tape, position in pairs)
 
     def cells_left(self) -> int:
-        """How many more cells may be visited; negative once there were too many."""
+        """Return how many more cells may be visited; negative once there were too many."""
         return self.max_cells - sum(self.cells())
 
     def chunk(self, max_steps: int) -> int:
-        """Steps to make before looking again: so few that no limit is passed unseen by much."""
+        """Return the steps to make before checking the limits again."""
         by_cells = max(1, self.cells_left() // self.machine.tapes)
         return min(CHUNK, max_steps - self.steps, by_cells)
 
     def result(self, outcome: Outcome | None) -> Result:
-        """Where the run stands."""
+        """Return the current state of the run as a result."""
         state = self.machine.states[self.base // self.state_weight]
         return Result(
             outcome=outcome or verdict(self.machine, state),
@@ -215,13 +217,16 @@ def simulate(
     max_cells: int = MOST_CELLS,
     watch: Callable[[int], bool] | None = None,
 ) -> Result:
-    """Runs a machine until it stops or a limit is reached.
+    """Run a machine on a word (a str, or a list of symbols) until it stops or a limit is reached.
 
-    `watch` is told the number of steps now and then; if it answers False the run ends there, as
-    at a step limit.
+    `watch` is called with the number of steps now and then; if it returns False the run ends
+    there, as at a step limit.
     """
-    check_word(machine, word)
-    run = _Run(machine, word, head, max_cells)
+    word = checked_word(checked(machine), word)
+    checked_number("max_steps", max_steps, 0)
+    checked_number("max_cells", max_cells, 1)
+    checked_watch(watch)
+    run = _Run(machine, word, checked_head(head, word), max_cells)
     while run.advance(run.chunk(max_steps)):
         if run.cells_left() < 0:
             break

@@ -1,15 +1,16 @@
-"""What a run of a Turing machine is worth: configurations on the way, a result at the end."""
+"""What a run of a Turing machine gives: configurations on the way, a result at the end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-from tapeformer.machine.record import TuringMachine
+from tapeformer.faults import counted, quoted
+from tapeformer.machine.record import TuringMachine, shortened
 
 
 class Outcome(Enum):
-    """How a run ended. `limit` and `out_of_space` are never answers."""
+    """How a run ended; `limit` and `out_of_space` are not answers."""
 
     ACCEPT = "accept"
     REJECT = "reject"
@@ -18,7 +19,7 @@ class Outcome(Enum):
     OUT_OF_SPACE = "out_of_space"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tape:
     """The content from the first to the last non-blank cell, and the head counted from that first cell.
 
@@ -28,8 +29,11 @@ class Tape:
     content: tuple[str, ...]
     head: int
 
+    def __repr__(self) -> str:
+        return f"<Tape {shortened(self.content)}, head {self.head}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Configuration:
     """The machine after `step` steps; `outcome` is None while it can go on."""
 
@@ -38,8 +42,12 @@ class Configuration:
     tapes: tuple[Tape, ...]
     outcome: Outcome | None = None
 
+    def __repr__(self) -> str:
+        ending = "" if self.outcome is None else f", {self.outcome.value}"
+        return f"<Configuration: step {self.step:,}, state {quoted(self.state)}, {_short(self.tapes)}{ending}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """The last configuration, and the number of distinct cells visited on each tape.
 
@@ -55,12 +63,27 @@ class Result:
 
     @property
     def space(self) -> int:
-        """Distinct cells visited over all tapes (the paper's s)."""
+        """Return the number of distinct cells visited over all tapes (the paper's s)."""
         return sum(self.cells)
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.steps, 'step')}, {counted(self.space, 'cell')}"
+        return f"<Result {self.outcome.value}: state {quoted(self.state)}, {size}, {_short(self.tapes)}>"
+
+    def _repr_html_(self) -> str:
+        from tapeformer.display import result_html
+
+        return result_html(self)
+
+
+def _short(tapes: tuple[Tape, ...], most: int = 3) -> str:
+    shown = ", ".join(shortened(tape.content) for tape in tapes[:most])
+    more = f" and {len(tapes) - most} more" if len(tapes) > most else ""
+    return f"tape {shown}" if len(tapes) == 1 else f"tapes {shown}{more}"
 
 
 def verdict(machine: TuringMachine, state: str) -> Outcome:
-    """The outcome of a machine that stops in `state`."""
+    """Return the outcome of a machine that stops in `state`."""
     if state in machine.accepting:
         return Outcome.ACCEPT
     if state in machine.rejecting or machine.accepting:
@@ -71,7 +94,7 @@ def verdict(machine: TuringMachine, state: str) -> Outcome:
 
 
 def trimmed(cells: list[str], first: int, head: int, blank: str) -> Tape:
-    """The tape of `cells`, whose first is at position `first`, without blanks at its ends."""
+    """Return the tape of `cells`, the first at position `first`, without the blanks at its ends."""
     start, end = 0, len(cells)
     while end > start and cells[end - 1] == blank:
         end -= 1

@@ -1,26 +1,30 @@
-"""The direct simulation, one step at a time: the definition of what a machine does."""
+"""Simulate a machine one step at a time: the definition of what a machine does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from tapeformer.machine.record import Rule, TapeKind, TuringMachine
+from tapeformer.machine.verify import checked
+from tapeformer.machine.word import checked_word
+from tapeformer.simulator.limits import checked_head
 from tapeformer.simulator.result import Configuration, Result, Tape, trimmed, verdict
 
 
 class Stepper:
-    """A machine with its tapes, moved one step at a time."""
+    """A machine with its tapes, run one step at a time."""
 
     def __init__(self, machine: TuringMachine, word: Sequence[str] = (), head: int = 0) -> None:
+        word = checked_word(checked(machine), word)
         self.machine = machine
         self.cells: list[dict[int, str]] = [{} for _ in range(machine.tapes)]
         self.cells[0] = dict(enumerate(word))
-        self.heads = [head] + [0] * (machine.tapes - 1)
+        self.heads = [checked_head(head, word)] + [0] * (machine.tapes - 1)
         self.state, self.steps = machine.start, 0
 
     @classmethod
     def after(cls, machine: TuringMachine, result: Result) -> Stepper:
-        """Goes on from where a run has come to."""
+        """Return a stepper that continues a run."""
         stepper = cls(machine)
         stepper.state, stepper.steps = result.state, result.steps
         stepper.heads = list(result.positions)
@@ -30,7 +34,7 @@ class Stepper:
         return stepper
 
     def rule(self) -> Rule | None:
-        """The rule that applies now; none if the state stops the machine."""
+        """Return the rule that applies now; None if the machine stops here."""
         if self.state in self.machine.stopping:
             return None
         pairs = zip(self.cells, self.heads, strict=True)
@@ -38,7 +42,7 @@ class Stepper:
         return self.machine.rule_for.get((self.state, read))
 
     def step(self) -> bool:
-        """Applies the rule that applies; False if none does."""
+        """Apply the rule that applies and return True; return False if none does."""
         rule = self.rule()
         if rule is None:
             return False
@@ -51,7 +55,7 @@ class Stepper:
         return True
 
     def configuration(self) -> Configuration:
-        """A picture of where the machine stands; it carries the outcome if no rule applies."""
+        """Return the current configuration; it carries the outcome if no rule applies."""
         pairs = zip(self.cells, self.heads, strict=True)
         tapes = tuple(_tape(tape, at, self.machine.blank) for tape, at in pairs)
         outcome = verdict(self.machine, self.state) if self.rule() is None else None
@@ -61,8 +65,11 @@ class Stepper:
 def configurations(
     machine: TuringMachine, word: Sequence[str] = (), head: int = 0
 ) -> Iterator[Configuration]:
-    """Every configuration from the start on; the last one, if there is one, carries the outcome."""
-    stepper = Stepper(machine, word, head)
+    """Iterate over every configuration from the start on; the last one carries the outcome."""
+    return _configurations(Stepper(machine, word, head))
+
+
+def _configurations(stepper: Stepper) -> Iterator[Configuration]:
     yield stepper.configuration()
     while stepper.step():
         yield stepper.configuration()

@@ -18,7 +18,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import TapeformerError
-from tapeformer.formats.registry import loads
+from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
 from tapeformer.inference.batch.workers import Line
@@ -178,7 +178,7 @@ table:
 
 
 def test_answers_to_inputs_that_were_read_otherwise_are_refused(tmp_path: Path) -> None:
-    machine, inputs = loads(SPELLED, "spelled", "native"), inputs_of("ab", "ab")
+    machine, inputs = loads(SPELLED, "spelled", OWN_FORMAT), inputs_of("ab", "ab")
     bundle = compile_machine(machine, CompileOptions(levels=3))
     close = BatchModel(machine, bundle, BatchOptions(cache=tmp_path))
     spaced = replace(close, options=replace(close.options, spaced=True))

@@ -1,8 +1,8 @@
-"""Words and worked cases in the native YAML."""
+"""Read the words and worked cases in tapeformer's YAML."""
 
 from __future__ import annotations
 
-from tapeformer.faults import quoted
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.formats.reading import Collector
 from tapeformer.formats.yaml_tree import Items, Mapping, Node, Scalar, kind_of
 from tapeformer.machine.record import Case, TuringMachine
@@ -15,7 +15,7 @@ OUTCOMES = ("accept", "reject", "halt", "limit", "out_of_space")
 def read_word(
     node: Node | None, machine: TuringMachine, faults: Collector
 ) -> tuple[str, ...] | None:
-    """A word: a list of symbols, or a text of characters (of spaced symbols if some are longer)."""
+    """Read a word: a list of symbols, or a text (with spaces if some symbols are longer)."""
     if node is None:
         return None
     if isinstance(node, Scalar):
@@ -26,18 +26,23 @@ def read_word(
     return None
 
 
-def read_cases(node: Node | None, machine: TuringMachine, faults: Collector) -> tuple[Case, ...]:
-    """The worked cases: `- {input: ..., outcome: ..., state: ..., steps: ..., tapes: [...]}`."""
+def read_cases(
+    node: Node | None, machine: TuringMachine, faults: Collector, complete: bool
+) -> tuple[Case, ...]:
+    """Read the worked cases: `- {input: ..., outcome: ..., state: ..., steps: ..., tapes: [...]}`.
+
+    `complete` says that all rules could be read, so that an unknown name is a fault.
+    """
     if node is None or (isinstance(node, Scalar) and node.is_null):
         return ()
     if not isinstance(node, Items):
         faults.add("`cases`", node.line, "a list", kind_of(node))
         return ()
-    cases = (_case(item, machine, faults) for item in node.items)
+    cases = [_case(item, machine, faults, complete) for item in node.items]
     return tuple(case for case in cases if case is not None)
 
 
-def _case(node: Node, machine: TuringMachine, faults: Collector) -> Case | None:
+def _case(node: Node, machine: TuringMachine, faults: Collector, complete: bool) -> Case | None:
     if not isinstance(node, Mapping):
         faults.add("a case", node.line, "a mapping with " + ", ".join(KEYS), kind_of(node))
         return None
@@ -48,25 +53,30 @@ def _case(node: Node, machine: TuringMachine, faults: Collector) -> Case | None:
     outcome = _text(entries.get("outcome"))
     if outcome not in OUTCOMES:
         faults.add("a case's outcome", node.line, ", ".join(OUTCOMES), quoted(outcome or ""))
-        return None
     if len(entries) < len(node.pairs):
         faults.add("a case's keys", node.line, "each of them once")
-    word = read_word(entries.get("input"), machine, faults) or ()
-    for symbol in word:
-        if symbol not in machine.word_symbols:
-            faults.add(
-                f"a case's input has the symbol {quoted(symbol)}", node.line, alphabet_text(machine)
-            )
-    state = _text(entries.get("state"))
-    if state is not None and state not in machine.states:
-        faults.add(f"a case ends in the state {quoted(state)}", node.line, "a state of the machine")
-    return Case(
-        word=word,
-        outcome=outcome,
-        state=state,
+    case = Case(
+        word=read_word(entries.get("input"), machine, faults) or (),
+        outcome=outcome or "",
+        state=_text(entries.get("state")),
         steps=_steps(entries.get("steps"), faults),
         tapes=_tapes(entries.get("tapes"), machine, faults),
     )
+    if complete:
+        _check_names(case, node.line, machine, faults)
+    return case
+
+
+def _check_names(case: Case, line: int, machine: TuringMachine, faults: Collector) -> None:
+    """Check that the symbols and the state of a case are the machine's."""
+    for symbol in dict.fromkeys(case.word):
+        if symbol not in machine.word_symbols:
+            what = f"a case's input has the symbol {quoted(symbol)}"
+            faults.add(what, line, alphabet_text(machine))
+    if case.state is not None and case.state not in machine.states:
+        what = f"a case ends in the state {quoted(case.state)}"
+        nearest = did_you_mean(case.state, machine.states)
+        faults.add(what, line, "a state of the machine", remedy=nearest)
 
 
 def _text(node: Node | None) -> str | None:

@@ -1,26 +1,25 @@
-"""tapeformer's own YAML: turingmachine.io's, extended to several tapes, roles and worked cases.
+"""Read tapeformer's YAML: turingmachine.io's, extended to several tapes, roles and worked cases.
 
 States whose row is empty are halting states, unless a `halt:` list says which ones are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
-from tapeformer.faults import quoted
-from tapeformer.formats.native_cases import read_cases, read_word
-from tapeformer.formats.native_writer import losses, write
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish
+from tapeformer.formats.tapeformer_cases import read_cases, read_word
+from tapeformer.formats.tapeformer_writer import losses, write
 from tapeformer.formats.yaml_table import TableReader
 from tapeformer.formats.yaml_tree import Items, Mapping, Node, Scalar, compose, kind_of
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
 
 __all__ = ["NAME", "TITLE", "Document", "losses", "read", "recognises", "write"]
 
-NAME = "native"
+NAME = "tapeformer"
 TITLE = "tapeformer's YAML (several tapes, roles, worked cases)"
 SHARED_KEYS = ("name", "input", "blank", "start state", "synonyms", "table")
 TELLING_KEYS = (
@@ -34,19 +33,19 @@ Choice = TypeVar("Choice", bound=Enum)
 
 
 def top_keys(text: str) -> set[str]:
-    """The keys that seem to stand at the top level of a YAML file."""
+    """Return what look like the keys at the top level of a YAML file."""
     lines = (line for line in text.split("\n") if ":" in line)
     return {line.split(":", 1)[0].rstrip().strip("'\"") for line in lines}
 
 
 def recognises(text: str) -> bool:
-    """Whether there is a `table:` and at least one key that turingmachine.io does not have."""
+    """Return whether there is a `table:` and a key that turingmachine.io does not have."""
     keys = top_keys(text)
     return "table" in keys and not keys.isdisjoint(TELLING_KEYS)
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
-    """The machine of a file; every key must be known."""
+    """Read the machine of a file; every key must be known."""
     document = Document.of(compose(source.text, source.name), Collector(source))
     document.check_keys()
     return document.machine(conventions, NAME)
@@ -62,7 +61,7 @@ class Document:
 
     @classmethod
     def of(cls, root: Node, faults: Collector) -> Document:
-        """The keys of a tree; a file that is no mapping, or names a key twice, is refused."""
+        """Return the keys of a tree; a file that is not a mapping is refused."""
         if not isinstance(root, Mapping):
             faults.add("the file", root.line, "keys such as `blank:` and `table:`", kind_of(root))
             faults.raise_if_any()
@@ -71,21 +70,22 @@ class Document:
         for key, value in pairs:
             name = key.text if isinstance(key, Scalar) else ""
             if name in entries:
-                faults.add(f"the key {quoted(name)} stands twice", key.line)
+                faults.add(f"the key {quoted(name)} is given twice", key.line)
             entries[name] = value
         lines = {key.text: key.line for key, _ in pairs if isinstance(key, Scalar)}
         return cls(entries, lines, faults)
 
     def check_keys(self) -> None:
-        """Unknown keys are errors: this is how misspelt ones are found."""
+        """Check that every key is known: this finds misspelt ones."""
         known = (*SHARED_KEYS, *OWN_KEYS)
         for key in self.entries:
             if key not in known:
-                expected = "one of " + ", ".join(known)
-                self.faults.add(f"unknown key {quoted(key)}", self.lines.get(key), expected)
+                what, expected = f"unknown key {quoted(key)}", "one of " + ", ".join(known)
+                nearest = did_you_mean(key, known)
+                self.faults.add(what, self.lines.get(key), expected, remedy=nearest)
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """A text, or the default where the key is missing or says nothing."""
+        """Return a text, or the default if the key is missing or empty."""
         node = self.entries.get(key)
         if node is None or (isinstance(node, Scalar) and node.is_null):
             return default
@@ -95,7 +95,7 @@ class Document:
         return node.text
 
     def names(self, key: str) -> tuple[str, ...]:
-        """A list of texts; a single text is a list of one."""
+        """Return a list of texts; a single text is a list of one."""
         node = self.entries.get(key)
         if node is None or (isinstance(node, Scalar) and node.is_null):
             return ()
@@ -106,7 +106,7 @@ class Document:
         return texts
 
     def choice(self, key: str, choices: type[Choice], default: Choice) -> Choice:
-        """One of a few words."""
+        """Return the member of an enumeration that a key names."""
         text = self.text(key, default.value)
         try:
             return choices(text)
@@ -116,7 +116,7 @@ class Document:
             return default
 
     def tapes(self) -> int:
-        """The number of tapes, 1 where none is stated."""
+        """Return the number of tapes, 1 if it is not stated."""
         text = self.text("tapes", "1") or ""
         if text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_TAPES:
             return int(text)
@@ -124,7 +124,7 @@ class Document:
         return 1
 
     def required(self, key: str, example: str) -> str:
-        """A text that must be there."""
+        """Return a text that must be there."""
         text = self.text(key)
         if text is None:
             self.faults.add(
@@ -133,14 +133,14 @@ class Document:
         return text or ""
 
     def machine(self, conventions: Conventions, origin: str) -> TuringMachine:
-        """The machine that the keys describe."""
+        """Return the machine that the keys describe."""
         draft = self._draft(conventions)
-        self.faults.raise_if_any()
-        machine = finish(draft, self.faults.source, conventions, origin)
+        complete = not self.faults.faults
+        machine = finish(draft, self.faults, conventions, origin)
         machine = self._with_roles(machine, draft.states)
-        machine = self._with_examples(machine)
+        machine = self._with_examples(machine, complete)
         self._check_states(machine, draft.states)
-        self.faults.raise_if_any()
+        self.faults.raise_if_any(machine)
         return machine
 
     def _draft(self, conventions: Conventions) -> Draft:
@@ -167,7 +167,7 @@ class Document:
         )
 
     def _input_letters(self) -> tuple[str, ...]:
-        """Symbols that only the input in the file names, which turingmachine.io allows."""
+        """Return the symbols of the input in the file, which turingmachine.io does not declare."""
         word = self.entries.get("input")
         declared = "symbols" in self.entries or "input symbols" in self.entries
         return tuple(word.text) if isinstance(word, Scalar) and not declared else ()
@@ -189,24 +189,25 @@ class Document:
             description=(self.text("description", "") or "").strip(),
         )
 
-    def _with_examples(self, machine: TuringMachine) -> TuringMachine:
-        cases = read_cases(self.entries.get("cases"), machine, self.faults)
+    def _with_examples(self, machine: TuringMachine, complete: bool) -> TuringMachine:
+        cases = read_cases(self.entries.get("cases"), machine, self.faults, complete)
         word = read_word(self.entries.get("input"), machine, self.faults)
         return replace(machine, cases=cases, default_word=word)
 
     def _check_states(self, machine: TuringMachine, declared: tuple[str, ...]) -> None:
-        """Every state that is gone to has a row or a role: this is how misspelt ones are found."""
-        known = {*declared, *machine.accepting, *machine.rejecting, *machine.halting}
-        missing: Callable[[str], str] = "state {} has no row in the table".format
-        if machine.start not in known:
-            what = f"the start {missing(quoted(machine.start))}"
-            self.faults.add(what, self.lines["start state"], remedy="add a row")
-        for rule in machine.rules:
-            if rule.next_state not in known:
-                known.add(rule.next_state)
-                line = rule.location.line if rule.location else None
-                remedy = "add one (with nothing in it for a halting state), or correct the name"
-                self.faults.add(missing(quoted(rule.next_state)), line, remedy=remedy)
+        """Check that every state entered has a row or a role: this finds misspelt ones."""
+        known = [*declared, *machine.accepting, *machine.rejecting, *machine.halting]
+        entered = {rule.next_state: rule.location for rule in reversed(machine.rules)}
+        if machine.start and machine.start not in known:
+            nearest = did_you_mean(machine.start, known)
+            what = f"the start state {quoted(machine.start)} has no row in the table"
+            self.faults.add(what, self.lines["start state"], remedy=nearest or "add a row")
+        for state in sorted(entered.keys() - set(known)):
+            location, nearest = entered[state], did_you_mean(state, known)
+            remedy = "add one (with nothing in it for a halting state), or correct the name"
+            what = f"state {quoted(state)} has no row in the table"
+            line = location.line if location else None
+            self.faults.add(what, line, remedy=f"{nearest} {remedy}".strip())
 
 
 class NoRule(Enum):

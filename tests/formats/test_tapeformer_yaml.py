@@ -1,10 +1,11 @@
-"""The native YAML: several tapes, wildcards, roles, cases."""
+"""tapeformer's YAML: several tapes, wildcards, roles, cases."""
 
 from __future__ import annotations
 
 import pytest
 
 from tapeformer import AcceptOn, Outcome, TapeformerError, TapeKind, loads, simulate
+from tapeformer.formats import OWN_FORMAT
 
 COMPARE = """\
 name: compare
@@ -66,19 +67,19 @@ def test_a_rejecting_state_stops_at_once() -> None:
         (("outcome: accept, state", "outcome: fine, state"), "m:19: error: a case's outcome"),
         (("steps: 4", "steps: four"), "m:19: error: a case's steps"),
         (("tapes: [ab, xy]", "tapes: [ab]"), "m:19: error: a case's tapes"),
-        (("blank: _\n", "blank: _\nblank: _\n"), "the key 'blank' stands twice"),
+        (("blank: _\n", "blank: _\nblank: _\n"), "the key 'blank' is given twice"),
     ],
 )
 def test_errors(change: tuple[str, str], message: str) -> None:
     with pytest.raises(TapeformerError, match=message):
-        loads(COMPARE.replace(*change), "m", "native")
+        loads(COMPARE.replace(*change), "m", OWN_FORMAT)
 
 
 def test_a_list_is_no_machine() -> None:
     with pytest.raises(TapeformerError, match="the file; expected keys such as"):
-        loads("- 1\n- 2\n", "m", "native")
+        loads("- 1\n- 2\n", "m", OWN_FORMAT)
 
 
 def test_a_second_document_is_refused() -> None:
     with pytest.raises(TapeformerError, match="a second YAML document"):
-        loads(COMPARE + "---\na: 1\n", "m", "native")
+        loads(COMPARE + "---\na: 1\n", "m", OWN_FORMAT)

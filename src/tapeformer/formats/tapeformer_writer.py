@@ -1,4 +1,4 @@
-"""Writing the native YAML: every machine fits, and reads back as itself."""
+"""Write tapeformer's YAML: every machine fits, and reads back as itself."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tapeformer.machine.record import AcceptOn, Case, Rule, TuringMachine
 
 
 def write(machine: TuringMachine) -> str:
-    """The machine as a file, without loss."""
+    """Return the machine as the text of a file, without loss."""
     return "\n".join([*_head(machine), *_table(machine), *_cases(machine)]) + "\n"
 
 
 def losses(_: TuringMachine) -> list[str]:
-    """Nothing is lost."""
+    """Return nothing: the format keeps everything."""
     return []
 
 
@@ -42,7 +42,7 @@ def _head(machine: TuringMachine) -> Iterator[str]:
 
 
 def _table(machine: TuringMachine) -> Iterator[str]:
-    """Rules in the order they have, one row a state in order of first rule."""
+    """Yield the rules in their order, one row per state in order of its first rule."""
     yield "table:"
     for state in dict.fromkeys((*machine.rules_of, *machine.states)):
         rules = machine.rules_of.get(state, [])
@@ -51,7 +51,7 @@ def _table(machine: TuringMachine) -> Iterator[str]:
 
 
 def rule_text(rule: Rule) -> str:
-    """One entry of a row."""
+    """Return one entry of a row."""
     goal = scalar_text(rule.next_state)
     if len(rule.read) == 1:
         change = "" if rule.write == rule.read else f"write: {scalar_text(rule.write[0])}, "
@@ -62,12 +62,12 @@ def rule_text(rule: Rule) -> str:
 
 
 def list_text(names: Iterable[str]) -> str:
-    """Texts as a YAML list on one line."""
+    """Return texts as a YAML list on one line."""
     return "[" + ", ".join(map(scalar_text, names)) + "]"
 
 
 def word_text(machine: TuringMachine, word: tuple[str, ...]) -> str:
-    """A word as one text where that reads back alike, else as a list."""
+    """Return a word as one text if that reads back as the same word, else as a list."""
     spelled = machine.spell(word)
     back = tuple(spelled) if machine.single_characters else tuple(spelled.split())
     return scalar_text(spelled) if back == word else list_text(word)
