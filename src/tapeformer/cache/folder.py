@@ -1,0 +1,136 @@
+"""The user's cache folder, opened so that nothing another user has put there is ever read.
+
+Machine code from this folder is executed, so the folder and every file must be owned by the user
+and writable by nobody else. Both are checked on the open descriptor, and files are opened relative
+to it: replacing a path between the check and the use changes nothing. Links are not followed.
+What is refused is said in one line, and the run goes on without it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+"""The bit of the group also covers users that an access control list lets write."""
+
+_warned: set[Path] = set()
+"""Folders that were warned of: one line for each is enough."""
+
+
+def _flags(*names: str) -> int:
+    """Combine flags of `os.open` by name; a system that lacks them gets no cache (`user_folder`)."""
+    return sum(getattr(os, name, 0) for name in (*names, "O_NOFOLLOW", "O_CLOEXEC"))
+
+
+READ_FILE = _flags("O_RDONLY", "O_NONBLOCK")
+"""Without blocking: opening a FIFO would wait for a writer."""
+
+READ_FOLDER = _flags("O_RDONLY", "O_DIRECTORY")
+NEW_FILE = _flags("O_WRONLY", "O_CREAT", "O_EXCL")
+
+
+class UntrustedError(Exception):
+    """A folder or file that another user may have written."""
+
+
+def user_folder() -> Path | None:
+    """Return the user's cache folder; None where there can be none."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.open not in os.supports_dir_fd:
+        return None
+    if base and not os.path.isabs(base):
+        warn_once(Path(base), f"XDG_CACHE_HOME is {base!r}, which is not an absolute path")
+        return None
+    with suppress(RuntimeError):
+        folder = (Path(base) if base else Path.home() / ".cache") / "tapeformer"
+        return folder if folder.is_absolute() else None
+    return None
+
+
+def warn_once(folder: Path, reason: str) -> None:
+    """Log why a folder, or a file in it, is not used; with logging not set up, on standard error."""
+    import logging
+
+    if folder not in _warned:
+        _warned.add(folder)
+        logging.getLogger("tapeformer").warning("warning: the cache is not used: %s", reason)
+
+
+@contextmanager
+def opened_folder(path: Path, *, create: bool = False) -> Iterator[int]:
+    """Open a folder and check whose it is; the folders made on the way are the user's alone."""
+    if create:
+        _make(path)
+    with _opened(path, None, READ_FOLDER) as descriptor:
+        yield descriptor
+
+
+def read_file(folder: int, path: Path, most: int) -> bytes:
+    """Read a file of an open folder whole; OSError where it has more than `most` bytes."""
+    with _opened(path, folder, READ_FILE) as descriptor:
+        if os.fstat(descriptor).st_size > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        with suppress(OSError):
+            os.utime(descriptor)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+
+
+def write_file(folder: int, name: str, partial: str, content: bytes) -> None:
+    """Write a file of an open folder under another name and rename it when it is whole."""
+    try:
+        with open(os.open(partial, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
+            file.write(content)
+        os.rename(partial, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(partial, dir_fd=folder)
+        raise
+
+
+def _make(path: Path) -> None:
+    """Make a folder and those above it that are missing, each for the user alone."""
+    with suppress(FileExistsError):
+        try:
+            path.mkdir(mode=0o700)
+        except FileNotFoundError:
+            _make(path.parent)
+            path.mkdir(mode=0o700)
+
+
+@contextmanager
+def _opened(path: Path, folder: int | None, flags: int) -> Iterator[int]:
+    """Open a path, or its last part in an open folder, and check it; UntrustedError if it fails."""
+    name = path if folder is None else path.name
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
+    except OSError:
+        with suppress(OSError):
+            _check(os.lstat(name, dir_fd=folder), path, flags)
+        raise
+    try:
+        _check(os.fstat(descriptor), path, flags)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _check(status: os.stat_result, path: Path, flags: int) -> None:
+    """Refuse what is of another kind, what another user owns, and what others may write."""
+    shown, user, mode = repr(str(path)), os.geteuid(), stat.S_IMODE(status.st_mode)
+    if flags == READ_FOLDER and not stat.S_ISDIR(status.st_mode):
+        raise UntrustedError(f"{shown} is not a folder (links are not followed); remove it")
+    if flags == READ_FILE and not stat.S_ISREG(status.st_mode):
+        raise UntrustedError(f"{shown} is not a regular file (links are not followed); remove it")
+    if status.st_uid != user:
+        raise UntrustedError(
+            f"{shown} is owned by user {status.st_uid}, and this run is user {user}'s;"
+            " remove it, or set XDG_CACHE_HOME to a folder of your own"
+        )
+    if mode & WRITABLE_BY_OTHERS:
+        raise UntrustedError(f"{shown} can be written by others (mode {mode:o}); chmod go-w it")

@@ -1,0 +1,130 @@
+"""Entries of the cache: bytes under a key, each with a checksum, bounded in number and total size.
+
+An entry that is truncated, too large, damaged or under a wrong name is one that is not there.
+A cache that cannot be used is as good as an empty one: no error of it ever reaches the caller.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from tapeformer.cache.folder import (
+    UntrustedError,
+    opened_folder,
+    read_file,
+    user_folder,
+    warn_once,
+    write_file,
+)
+
+Kind = Literal["code", "model"]
+MAGIC = b"tapeformer cache 1\n"
+HEAD = len(MAGIC) + 32
+"""Bytes before an entry's content: what the file is, and a SHA-256."""
+
+PARTIAL = ".partial"
+STALE = 600.0
+"""Seconds after which an unrenamed file was left by a writer that was killed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most bytes of one entry, and the most bytes and entries of the whole folder."""
+
+    entry: int = 128 << 20
+    total: int = 1 << 30
+    entries: int = 4096
+
+
+@dataclass(frozen=True)
+class Store:
+    """The entries of one kind; all kinds share a folder, its limits and its checks.
+
+    `folder` is the user's cache folder unless one is given.
+    """
+
+    kind: Kind
+    folder: Path | None = None
+    limits: Limits = Limits()
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put under a key; it then counts as used. None where it is not sound."""
+        folder, name = self._folder(), self._name(key)
+        if folder is not None:
+            with _unless_it_fails(folder), opened_folder(folder) as descriptor:
+                found = read_file(descriptor, folder / name, HEAD + self.limits.entry)
+                return _content(name, found)
+        return None
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep content under a key, if it is not too large; remove what was unused longest."""
+        folder, name = self._folder(), self._name(key)
+        if folder is not None and len(content) <= self.limits.entry:
+            with _unless_it_fails(folder), opened_folder(folder, create=True) as descriptor:
+                partial = f"{os.urandom(8).hex()}{PARTIAL}"
+                write_file(descriptor, name, partial, _head(name, content) + content)
+                _remove_unused(descriptor, self.limits)
+
+    def _folder(self) -> Path | None:
+        return user_folder() if self.folder is None else self.folder
+
+    def _name(self, key: str) -> str:
+        if not re.fullmatch(r"[0-9A-Za-z_-]+", key):
+            raise ValueError(f"{key!r} cannot be part of a file's name")
+        return f"{key}.{self.kind}"
+
+
+@contextmanager
+def _unless_it_fails(folder: Path) -> Iterator[None]:
+    """Go on without the cache where it cannot be used, and warn where it must not be."""
+    try:
+        yield
+    except UntrustedError as refusal:
+        warn_once(folder, str(refusal))
+    except OSError:
+        pass
+
+
+def _head(name: str, content: bytes) -> bytes:
+    """Return what stands before an entry's content; a file under another name does not fit."""
+    return MAGIC + sha256(name.encode() + b"\n" + content).digest()
+
+
+def _content(name: str, found: bytes) -> bytes | None:
+    """Return the content of an entry's file, if it is what was written under that name."""
+    content = found[HEAD:]
+    return content if found[:HEAD] == _head(name, content) else None
+
+
+def _remove_unused(folder: int, limits: Limits) -> None:
+    """Remove what killed writers left, and the least recently used beyond the limits."""
+    total, entries = 0, 0
+    for used, size, name in sorted(_files(folder), reverse=True):
+        if name.endswith(PARTIAL):
+            surplus = time.time() - used > STALE
+        else:
+            total, entries = total + size, entries + 1
+            surplus = total > limits.total or entries > limits.entries
+        if surplus:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+
+
+def _files(folder: int) -> list[tuple[float, int, str]]:
+    """Return when each regular file of a folder was last used, its size and its name."""
+    found = []
+    for name in os.listdir(folder):
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                found.append((status.st_mtime, status.st_size, name))
+    return found
