@@ -26,13 +26,14 @@ ALLOWED: dict[str, set[str]] = {
     "queues": {"faults", "circuit", "layout"},
     "weights": {"faults", "layout"},
     "bundle": {"faults", "layout", "weights", "__version__"},
-    "engines": {"faults", "weights"},
+    "cache": set(),
+    "engines": {"faults", "weights", "cache"},
     "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
     "lowering": {"faults", "circuit", "queues", "weights"},
     "sources": {"faults", "machine", "formats", "gallery"},
     "compile": {
         *("faults", "layout", "machine", "simulator", "formats", "circuit", "queues", "weights"),
-        *("bundle", "constructions", "lowering"),
+        *("bundle", "constructions", "lowering", "cache"),
     },
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),

@@ -19,10 +19,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-from tapeformer.engines.native.cache import SUFFIX
+from tapeformer.cache.store import Store
 
 PATIENCE = 15.0
 TIMES = ("seconds", "tokens_per_second")
@@ -126,15 +125,11 @@ def killed(place: Place, batch: bool, chance: random.Random, longest: float) -> 
 
 def cache_faults(cache: Path, kills: int) -> list[str]:
     """Broken machine code, or more stray files than there were kills."""
-    files = list((cache / "tapeformer" / "native").glob("*"))
-    kept = [file for file in files if file.suffix == SUFFIX]
-    wrong = [f"{file.name} is broken" for file in kept if broken(file.read_bytes())]
+    files = list((cache / "tapeformer").glob("*"))
+    kept = [file for file in files if file.suffix == ".code"]
+    store = Store("code", cache / "tapeformer")
+    wrong = [f"{file.name} is broken" for file in kept if store.get(file.stem) is None]
     return wrong + [f"{len(files) - len(kept)} stray files"] * (len(files) - len(kept) > 2 * kills)
-
-
-def broken(content: bytes) -> bool:
-    """Whether a file does not have the hash that it begins with."""
-    return sha256(content[32:]).digest() != content[:32]
 
 
 def disturbed(

@@ -1,23 +1,27 @@
-"""Cached machine code is never trusted blindly: broken, half-written or shared files do no harm."""
+"""Cached machine code is never trusted blindly: broken, planted or half-written files do no harm."""
 
 from __future__ import annotations
 
-import errno
+import json
+import logging
 import multiprocessing
 import os
-import time
 from pathlib import Path
 
 import pytest
 
+from tapeformer.cache.store import Store
 from tapeformer.engines import native
 from tapeformer.engines.logic.mutual_exclusion import NotLogicError
 from tapeformer.engines.native import cache as caching
+from tapeformer.engines.native.build import is_made, single_code
 from tapeformer.engines.native.cache import Cache, Code
+from tapeformer.engines.native.compiler import object_code
 from tapeformer.engines.native.memory_layout import Plan
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for
+from tests.cache.users import OWNER, STRANGER, as_user, needs_root, shared_folder
 from tests.table_machines import table_machine
 
 MADE = table_machine(3, ["a", "b"])
@@ -47,7 +51,7 @@ def test_a_broken_file_is_made_again(damage: str, tmp_path: Path) -> None:
     broken = {"empty": b"", "cut": content[:-7], "flipped": bytes(flipped), "other": b"x" * 100}
     file.write_bytes(broken[damage])
     assert tokens(tmp_path) == EXPECTED
-    assert file.read_bytes()[:32] == content[:32]
+    assert file.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
@@ -64,7 +68,7 @@ def test_many_writers_at_once(tmp_path: Path) -> None:
 
 
 def killed_while_writing(folder: Path) -> None:
-    os.replace = lambda *_: os._exit(9)
+    os.rename = lambda *_, **__: os._exit(9)
     tokens(folder)
 
 
@@ -75,50 +79,8 @@ def test_a_writer_that_is_killed_leaves_nothing_that_is_used(tmp_path: Path) -> 
     process.start()
     process.join()
     assert process.exitcode == 9
-    assert [file.suffix for file in tmp_path.iterdir()] != [".code"]
+    assert [file.suffix for file in tmp_path.iterdir()] == [".partial"]
     assert tokens(tmp_path) == EXPECTED
-
-
-def test_the_folder_stays_small(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, most_bytes=5000)
-    for number in range(20):
-        made = cache.get(str(number), lambda: code(bytes(1000)))
-        os.utime(tmp_path / f"{number}.code", (number, number))
-        assert made.machine_code == bytes(1000)
-    kept = {file.stem for file in tmp_path.iterdir()}
-    assert "19" in kept
-    assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 5000
-
-
-def test_what_killed_writers_left_is_removed_in_time(tmp_path: Path) -> None:
-    for name, age in (("old", 2 * caching.LONGEST_WRITE), ("new", 0)):
-        (tmp_path / name).write_bytes(b"half")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
-    Cache(tmp_path).get("key", lambda: code(b"abc"))
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["key.code", "new"]
-
-
-@pytest.mark.parametrize("step", ["replace", "fdopen"])
-def test_a_full_disk_does_no_harm(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, step, full)
-        assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
-    assert list(tmp_path.iterdir()) == []
-    assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
-
-
-def test_without_a_home_code_is_made_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(Path, "home", homeless)
-    assert [Cache().get("key", lambda: code(b"abc")) for _ in "ab"] == [code(b"abc")] * 2
 
 
 def test_what_was_made_is_found_again(tmp_path: Path) -> None:
@@ -151,8 +113,113 @@ def test_the_key_sees_every_parameter() -> None:
     assert len(keys) == 1 + len(paths)
 
 
-def test_the_users_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert caching.default_folder() == tmp_path / "tapeformer" / "native"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert caching.default_folder() == Path.home() / ".cache" / "tapeformer" / "native"
+PLAN = {
+    **{"parts": 1, "stride": 8, "room": 2, "digits": 0, "proven_margin": 1, "keeps": False},
+    "places": [[[0, 1], [1, 1]]],
+}
+WRONG_HEADERS: dict[str, object] = {
+    "no plan": {},
+    "a list": [],
+    "a number": 7,
+    "null": None,
+    "reason is no text": {"reason": 5},
+    "text for a number": PLAN | {"stride": "8"},
+    "fraction": PLAN | {"stride": 8.0},
+    "truth for a number": PLAN | {"room": True},
+    "number for a truth": PLAN | {"keeps": 1},
+    "negative": PLAN | {"room": -1},
+    "too large": PLAN | {"proven_margin": 1 << 64},
+    "missing": {name: value for name, value in PLAN.items() if name != "digits"},
+    "unknown": PLAN | {"more": 1},
+    "no places": {name: value for name, value in PLAN.items() if name != "places"},
+    "places are a number": PLAN | {"places": 3},
+    "half a place": PLAN | {"places": [[[0]]]},
+    "place is text": PLAN | {"places": [[["0", 1]]]},
+}
+
+
+def with_header(header: bytes) -> bytes:
+    return len(header).to_bytes(8, "little") + header + b"code"
+
+
+def test_a_sound_header_is_found(tmp_path: Path) -> None:
+    Store("code", tmp_path).put("key", with_header(json.dumps(PLAN).encode()))
+    assert Cache(tmp_path).find("key") == code(b"code")
+
+
+@pytest.mark.parametrize("name", WRONG_HEADERS)
+def test_a_wrong_header_under_a_valid_hash_is_a_miss(name: str, tmp_path: Path) -> None:
+    Store("code", tmp_path).put("key", with_header(json.dumps(WRONG_HEADERS[name]).encode()))
+    assert Cache(tmp_path).find("key") is None
+    assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
+    assert Cache(tmp_path).find("key") == code(b"abc")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"short",
+        b"\xff" * 50,
+        with_header(b"{"),
+        with_header(b"\xff"),
+        with_header(b"[" * 10**5),
+    ],
+)
+def test_what_is_no_header_at_all_is_a_miss(content: bytes, tmp_path: Path) -> None:
+    Store("code", tmp_path).put("key", content)
+    assert Cache(tmp_path).find("key") is None
+
+
+def plant(folder: Path) -> Path:
+    """Put other machine code under the key of the model: it makes no token and says it made all."""
+    weights = transformer(MADE.machine)
+    true = single_code(weights, Cache(folder))
+    arguments = "ptr %a, i64 %b, i64 %c, i64 %most, ptr %d, ptr %e, ptr %f, ptr %g, ptr %h, ptr %i"
+    other = object_code(f"define i64 @run({arguments}) {{\nret i64 %most\n}}")
+    (file,) = folder.iterdir()
+    Store("code", folder).put(file.stem, caching._packed(Code(true.plan, other)))
+    return file
+
+
+def test_planted_code_would_run_if_the_user_owned_it(tmp_path: Path) -> None:
+    plant(tmp_path)
+    assert tokens(tmp_path) != EXPECTED
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_planted_code_does_not_run_as_root(
+    what: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = plant(tmp_path)
+    os.chown(tmp_path if what == "folder" else file, STRANGER, STRANGER)
+    assert tokens(tmp_path) == EXPECTED
+    (record,) = caplog.records
+    assert f"is owned by user {STRANGER}" in record.getMessage()
+
+
+@needs_root
+@pytest.mark.parametrize(("owner", "mode"), [(OWNER, 0o755), (STRANGER, 0o755), (STRANGER, 0o777)])
+def test_planted_code_does_not_run_as_another_user(owner: int, mode: int) -> None:
+    with shared_folder() as shared:
+        folder = shared / "tapeformer"
+        file = plant(folder)
+        os.chown(file, STRANGER, STRANGER)
+        os.chown(folder, owner, owner)
+        file.chmod(0o644)
+        folder.chmod(mode)
+        assert as_user(OWNER, lambda: os.access(file, os.R_OK))
+        assert as_user(OWNER, lambda: tokens(folder)) == EXPECTED
+
+
+def test_auto_does_not_ask_a_folder_that_others_may_write(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    weights = transformer(MADE.machine)
+    single_code(weights, Cache(tmp_path))
+    assert is_made(weights, Cache(tmp_path))
+    tmp_path.chmod(0o777)
+    caplog.set_level(logging.WARNING)
+    assert not is_made(weights, Cache(tmp_path))
+    assert len(caplog.records) == 1

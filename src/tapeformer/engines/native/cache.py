@@ -1,33 +1,28 @@
-"""Machine code that was made before, or why there is none: kept by the hash of all it depends on.
-
-A file is written under another name and renamed, so that nobody sees half of it; it carries the
-hash of its own content, so that a broken one is made again. The least used are removed first.
-"""
+"""Machine code that was made before, or why there is none, in the cache under a hash of all inputs."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from tapeformer.cache.key import key_for
+from tapeformer.cache.store import Store
 from tapeformer.engines.logic.mutual_exclusion import NotLogicError
 from tapeformer.engines.native.memory_layout import Plan
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
-VERSION = 9
-"""Counts the changes of what machine code is made of; older code is then not found any more."""
-
-MOST_BYTES = 256 << 20
-SUFFIX = ".code"
-LONGEST_WRITE = 600.0
-"""Seconds after which a file that has not got its name is one whose writer was killed."""
+PLAIN: dict[object, tuple[type, ...]] = {
+    "int": (int,),
+    "bool": (bool,),
+    "int | None": (int, type(None)),
+}
+"""Types of a plan's fields, as they are annotated, and of the values that JSON has for them."""
 
 
 @dataclass(frozen=True)
@@ -45,85 +40,43 @@ class Refusal:
     reason: str
 
 
-def default_folder() -> Path:
-    """Where the user's programs keep what they can make again."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    with contextlib.suppress(RuntimeError):
-        return (Path(base) if base else Path.home() / ".cache") / "tapeformer" / "native"
-    return Path(os.devnull) / "no home, so no folder"
-
-
 def key_of(weights: TransformerWeights, *rest: object) -> str:
-    """The hash of every parameter, of the factors' sizes, and of anything else that matters."""
+    """Return a hash of every parameter, of the factors' sizes, and of anything else that matters."""
     sizes = [len(factor.values) for factor in weights.factors]
-    found = sha256(repr((VERSION, sizes, weights.layer_norm, rest)).encode())
+    first = repr((np.__version__, sizes, weights.layer_norm, rest))
+    return key_for(first, *_parameter_parts(weights))
+
+
+def _parameter_parts(weights: TransformerWeights) -> Iterator[str | bytes]:
     for parameter in parameters(weights):
         value = parameter.value
-        found.update(repr((parameter.path, parameter.shape)).encode())
+        yield repr((parameter.path, parameter.shape))
         arrays = (
             (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
         )
-        for array in arrays:
-            found.update(array.tobytes())
-    return found.hexdigest()
+        yield from (array.tobytes() for array in arrays)
 
 
 class Cache:
-    """A folder of machine code; one that cannot be used is as good as an empty one."""
+    """Machine code in a folder, the user's cache folder unless one is given."""
 
-    def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
-        self.folder = default_folder() if folder is None else folder
-        self.most_bytes = most_bytes
+    def __init__(self, folder: Path | None = None) -> None:
+        self.store = Store("code", folder)
 
     def get(self, key: str, make: Callable[[], Code]) -> Code:
-        """What is kept under a key, made now if there is nothing sound; NotLogicError as `make`."""
+        """Return what is kept under a key, made now if there is nothing; NotLogicError as `make`."""
         found = self.find(key)
         if found is None:
             found = _outcome(make)
-            with contextlib.suppress(OSError):
-                self._put(self._path(key), found)
+            self.store.put(key, _packed(found))
         if isinstance(found, Refusal):
             raise NotLogicError(found.reason)
         return found
 
     def find(self, key: str) -> Code | Refusal | None:
-        """What is kept under a key, if it is sound; it then counts as used."""
-        path = self._path(key)
-        try:
-            found = _unpacked(path.read_bytes())
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(path)
-        return found
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}{SUFFIX}"
-
-    def _put(self, path: Path, found: Code | Refusal) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_packed(found))
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        self._shrink()
-
-    def _shrink(self) -> None:
-        """Removes what killed writers left, then the least used until the rest is small enough."""
-        files = sorted(
-            ((file.stat().st_mtime, file.stat().st_size, file) for file in self.folder.iterdir()),
-            reverse=True,
-        )
-        total, now = 0, time.time()
-        for used, size, file in files:
-            total += size
-            left = file.suffix != SUFFIX and now - used > LONGEST_WRITE
-            if left or total > self.most_bytes:
-                file.unlink(missing_ok=True)
+        """Return what is kept under a key, if it is sound."""
+        content = self.store.get(key)
+        return None if content is None else _unpacked(content)
 
 
 def _outcome(make: Callable[[], Code]) -> Code | Refusal:
@@ -134,24 +87,41 @@ def _outcome(make: Callable[[], Code]) -> Code | Refusal:
 
 
 def _packed(found: Code | Refusal) -> bytes:
-    """The hash of the rest, the length of a header, the header, and the machine code."""
+    """Return the length of a header, the header in JSON, and the machine code."""
     entries, code = (
         (asdict(found.plan), found.machine_code)
         if isinstance(found, Code)
         else (asdict(found), b"")
     )
     header = json.dumps(entries).encode()
-    content = len(header).to_bytes(8, "little") + header + code
-    return sha256(content).digest() + content
+    return len(header).to_bytes(8, "little") + header + code
 
 
-def _unpacked(content: bytes) -> Code | Refusal:
-    """What a file holds; ValueError where it is not what was written."""
-    if len(content) < 40 or sha256(content[32:]).digest() != content[:32]:
-        raise ValueError("broken")
-    end = 40 + int.from_bytes(content[32:40], "little")
-    entries = json.loads(content[40:end])
-    if "reason" in entries:
-        return Refusal(entries["reason"])
-    places = tuple(tuple((w, m) for w, m in factor) for factor in entries.pop("places"))
-    return Code(Plan(**entries, places=places), content[end:])
+def _unpacked(content: bytes) -> Code | Refusal | None:
+    """Return what an entry holds; None where its header is not one that was written."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    try:
+        entries = json.loads(content[8:end])
+        if entries.keys() == {"reason"}:
+            return Refusal(_of_type(entries["reason"], str))
+        return Code(_plan(entries), content[end:])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _plan(entries: Mapping[str, Any]) -> Plan:
+    """Return the plan of a header; ValueError or TypeError where it is not complete or sound."""
+    plain = {field.name: PLAIN[field.type] for field in fields(Plan) if field.type in PLAIN}
+    given = {name: _of_type(entries[name], *types) for name, types in plain.items()}
+    places = tuple(
+        tuple((_of_type(word, int), _of_type(mask, int)) for word, mask in factor)
+        for factor in entries["places"]
+    )
+    return Plan(**{**entries, **given, "places": places})
+
+
+def _of_type(value: Any, *types: type) -> Any:
+    """Return a value of one of the types; a number must be one that memory can hold."""
+    if type(value) not in types or (type(value) is int and not 0 <= value < 1 << 64):
+        raise ValueError("a header that was not written here")
+    return value
