@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
-        *("bundle", "engines", "constructions", "lowering", "compile"),
+        *("bundle", "engines", "constructions", "lowering", "compile", "cache"),
     },
     "bench": ANYTHING,
     "cli": ANYTHING,

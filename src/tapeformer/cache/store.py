@@ -74,6 +74,13 @@ class Store:
                 write_file(descriptor, name, partial, _head(name, content) + content)
                 _remove_unused(descriptor, self.limits)
 
+    def check(self) -> None:
+        """Warn now if the folder must not be used: before processes start that would all warn."""
+        folder = self._folder()
+        if folder is not None:
+            with _unless_it_fails(folder), opened_folder(folder):
+                pass
+
     def _folder(self) -> Path | None:
         return user_folder() if self.folder is None else self.folder
 

@@ -7,6 +7,7 @@ that started it, however that ends, and leaves Ctrl-C to it.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator
@@ -17,6 +18,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from tapeformer.bundle.save import model_digest
+from tapeformer.cache.store import Store
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
 from tapeformer.inference.records import Record, answer_record, model_record
@@ -127,6 +129,7 @@ class _Crew:
         self.model, self.groups, self.begun, self.next = model, groups, 0, 0
         self.found: dict[int, list[Line]] = {}
         self.idle: list[Worker] = []
+        Store("code", model.options.cache).check()
         self.workers = [Worker(processes > 1) for _ in range(processes)]
         self.busy: dict[object, tuple[int, Worker]] = {
             worker.pipe: (STARTING, worker) for worker in self.workers
@@ -198,6 +201,8 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _process(pipe: Connection) -> None:
+    """Serves as a process; its warnings would repeat those of the parent."""
+    logging.getLogger("tapeformer").setLevel(logging.ERROR)
     Thread(target=_end_with_parent, daemon=True).start()
     _serve(pipe)
 
