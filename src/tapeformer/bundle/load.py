@@ -32,6 +32,13 @@ MOST_COORDINATES = 1 << 27
 def load_bundle(directory: Path, *, allow_modified: bool = False) -> Bundle:
     """The bundle in a directory; with `allow_modified` its parameters may differ from the hash."""
     contents = {name: _content(directory / name) for name in MOST_BYTES}
+    return bundle_from(contents, directory, allow_modified=allow_modified)
+
+
+def bundle_from(
+    contents: Mapping[str, bytes], directory: Path, *, allow_modified: bool = False
+) -> Bundle:
+    """Return the bundle of the files' contents, with all checks; `directory` is for messages."""
     config = _config(contents[CONFIG], directory / CONFIG)
     hashes = config.table("sha256")
     _check_hash(directory / MACHINE, contents[MACHINE], hashes.text("machine"))
