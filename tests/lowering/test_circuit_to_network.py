@@ -127,7 +127,7 @@ def test_a_value_is_carried_only_while_it_is_needed() -> None:
     network = lowered(circuit)
     assert [affine.matrix.shape[0] for affine in network[:-1]] == [3, 2, 1]
     assert [name for affine in network[:-1] for name in affine.names if "carry" in name] == [
-        "carry x2=1",
-        "carry x3=1",
-        "carry x3=1",
+        "carry x2=1 at depth 1",
+        "carry x3=1 at depth 1",
+        "carry x3=1 at depth 2",
     ]

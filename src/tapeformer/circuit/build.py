@@ -11,7 +11,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Port, Sum
+from tapeformer.circuit.record import (
+    MOST_RULES,
+    And,
+    Bit,
+    Circuit,
+    InputBit,
+    Literal,
+    Port,
+    Sum,
+    input_name,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ class Builder:
         self._output_literals: list[tuple[Literal, ...]] = []
         self._bits: list[Bit] = []
         self._index: dict[Bit, int] = {}
+        self._rules: dict[int, tuple[int, ...]] = {}
         self._scope: list[str] = []
         self.true = self._bit(And((), "true"))
         self.false = negated(self.true)
@@ -71,26 +82,32 @@ class Builder:
         self._output_literals.append(tuple(wire.literals.values()))
 
     def circuit(self) -> Circuit:
-        """All that was built; dead logic is still in it."""
+        """Return all that was built; dead logic is still in it, and labels may repeat."""
+        rules = self._rules
         return Circuit(
             inputs=tuple(self._inputs),
             outputs=tuple(self._outputs),
-            bits=tuple(self._bits),
+            bits=tuple(_from_rules(b, rules.get(i, ())) for i, b in enumerate(self._bits)),
             output_literals=tuple(self._output_literals),
         )
 
-    def all_of(self, *literals: Literal, label: str = "") -> Literal:
-        """True where all are. A small AND inside is opened, so that depth does not grow by writing."""
+    def all_of(self, *literals: Literal, label: str = "", rules: Iterable[int] = ()) -> Literal:
+        """Return what is true where all are; `rules` are those of the machine that it tests.
+
+        A small AND inside is opened, so that depth does not grow by writing.
+        """
         wanted = dict.fromkeys(part for literal in literals for part in self._factors(literal))
         wanted.pop(self.true, None)
         if _settled(wanted, self.false) or _settled(literals, self.false):
             return self.false
-        if len(wanted) == 1:
-            return next(iter(wanted))
-        return self._bit(And(_ordered(wanted), self._path(label))) if wanted else self.true
+        if len(wanted) > 1:
+            made = self._bit(And(_ordered(wanted), self._path(label)))
+        else:
+            made = next(iter(wanted), self.true)
+        return self._noted(made, rules or _in_common(self._rules_of(literals)))
 
-    def one_of(self, *literals: Literal, label: str = "") -> Literal:
-        """True where one is, given that at most one ever is: costs no neuron.
+    def one_of(self, *literals: Literal, label: str = "", rules: Iterable[int] = ()) -> Literal:
+        """Return what is true where one is, given that at most one ever is: costs no neuron.
 
         A literal that is there twice is therefore never true.
         """
@@ -98,9 +115,11 @@ class Builder:
         wanted = [lit for lit, times in count.items() if times == 1 and lit != self.false]
         if _settled(wanted, self.true):
             return self.true
-        if len(wanted) == 1:
-            return wanted[0]
-        return self._bit(Sum(_ordered(wanted), self._path(label))) if wanted else self.false
+        if len(wanted) > 1:
+            made = self._bit(Sum(_ordered(wanted), self._path(label)))
+        else:
+            made = next(iter(wanted), self.false)
+        return self._noted(made, rules or set().union(*self._rules_of(literals)))
 
     def any_of(self, *literals: Literal, label: str = "") -> Literal:
         """True where at least one is; costs a neuron, unlike `one_of`."""
@@ -134,7 +153,10 @@ class Builder:
     def equal(self, left: Wire, right: Wire, label: str = "") -> Literal:
         """True where two wires have the same value."""
         shared = [value for value in left.values if value in right.values]
-        both = [self.all_of(left[value], right[value], label=label) for value in shared]
+        both = [
+            self.all_of(left[value], right[value], label=f"{label} both {value}")
+            for value in shared
+        ]
         return self.one_of(*both, label=label)
 
     def table(
@@ -142,17 +164,26 @@ class Builder:
     ) -> list[list[tuple[Literal, str]]]:
         """One AND per row of a lookup; for each result column the cases (row met, its value)."""
         met = [
-            (self.all_of(*(w[v] for w, v in zip(wires, key, strict=True)), label=label), result)
+            (self._row(key, wires, f"{label} {' '.join(key)}"), result)
             for key, result in rows.items()
         ]
         width = max((len(result) for _, result in met), default=0)
         return [[(row, result[column]) for row, result in met] for column in range(width)]
 
+    def _row(self, key: tuple[str, ...], wires: Sequence[Wire], label: str) -> Literal:
+        return self.all_of(*(w[v] for w, v in zip(wires, key, strict=True)), label=label)
+
     def _term(self, guard: Literal, source: Wire | str, value: str, label: str) -> Literal:
         if isinstance(source, str):
             return guard if source == value else self.false
         bit = source.literals.get(value, self.false)
-        return self.all_of(guard, bit, label=f"{label}={value}")
+        return self.all_of(guard, bit, label=f"{label}={value} {self._told(guard)}")
+
+    def _told(self, guard: Literal) -> str:
+        """Say when a case applies, by the label of its guard."""
+        bit = self._bits[guard.bit]
+        name = input_name(bit) if isinstance(bit, InputBit) else bit.label
+        return f"{'where' if guard.positive else 'unless'} {name}"
 
     def _factors(self, literal: Literal) -> tuple[Literal, ...]:
         bit = self._bits[literal.bit]
@@ -166,6 +197,18 @@ class Builder:
             self._bits.append(bit)
         return Literal(self._index[bit])
 
+    def _noted(self, made: Literal, rules: Iterable[int]) -> Literal:
+        """Note that a bit comes from rules, beside those that it was already made from."""
+        found = set(rules)
+        if found and made.positive and not isinstance(self._bits[made.bit], InputBit):
+            found.update(self._rules.get(made.bit, ()))
+            self._rules[made.bit] = tuple(sorted(found)[: MOST_RULES + 1])
+        return made
+
+    def _rules_of(self, literals: Iterable[Literal]) -> list[tuple[int, ...]]:
+        """Return the rules that make literals true, for those that need one."""
+        return [self._rules[p.bit] for p in literals if p.positive and p.bit in self._rules]
+
     def _path(self, label: str) -> str:
         return "/".join([*self._scope, label] if label else self._scope)
 
@@ -173,6 +216,23 @@ class Builder:
 def negated(literal: Literal) -> Literal:
     """One minus the literal."""
     return Literal(literal.bit, not literal.positive)
+
+
+def _in_common(parts: Sequence[tuple[int, ...]]) -> Collection[int]:
+    """Return the rules that can make all parts true; a part with many of them says nothing.
+
+    A part may be true without a rule too, so where no rule is common to all, all are returned.
+    """
+    few = [set(rules) for rules in parts if len(rules) <= MOST_RULES]
+    if not few:
+        return parts[0] if parts else ()
+    return few[0].intersection(*few[1:]) or few[0].union(*few[1:])
+
+
+def _from_rules(bit: Bit, rules: tuple[int, ...]) -> Bit:
+    if isinstance(bit, InputBit) or not rules:
+        return bit
+    return type(bit)(bit.literals, bit.label, rules)
 
 
 def _settled(literals: Collection[Literal], by: Literal) -> bool:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+MOST_RULES = 8
+"""How many rules a bit names; a ninth only says that there are more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
@@ -40,6 +43,7 @@ class And:
 
     literals: tuple[Literal, ...]
     label: str = field(default="", compare=False)
+    rules: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Sum:
 
     literals: tuple[Literal, ...]
     label: str = field(default="", compare=False)
+    rules: tuple[int, ...] = field(default=(), compare=False)
 
 
 Bit = InputBit | And | Sum
@@ -58,10 +63,17 @@ class Circuit:
     """Bits in order of dependence; each output port has one literal for each of its values.
 
     Exactly one literal of an output port is true. A label is a path such as
-    `tape1.left/level2/push`: it says what the bit is for, and which parts repeat.
+    `tape1.left/level2/push`: it says what the bit is for, and no two bits have the same one.
+    `rules` are the machine's rules that a bit comes from, counted from 1, lowest first: those it
+    tests, or that can make it true. At most `MOST_RULES` + 1 of them are kept.
     """
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     bits: tuple[Bit, ...]
     output_literals: tuple[tuple[Literal, ...], ...]
+
+
+def input_name(bit: InputBit) -> str:
+    """Return the name of an input bit, which no label may be."""
+    return f"{bit.port}={bit.value}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.labels import with_own_labels
 from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal
 
 
 def simplify(circuit: Circuit) -> Circuit:
-    """An equal circuit in which every bit is needed by an output (all input bits are kept)."""
-    rebuilt = _rebuilt(circuit)
-    return _without_dead(rebuilt)
+    """Return an equal circuit in which an output needs every bit, and every bit has its own label.
+
+    All input bits are kept. A bit that several became keeps the rules of them all.
+    """
+    return with_own_labels(_without_dead(_rebuilt(circuit)))
 
 
 def _rebuilt(circuit: Circuit) -> Circuit:
@@ -30,7 +33,7 @@ def _made(builder: Builder, bit: Bit, made: list[Literal], inputs: dict[str, Wir
         return inputs[bit.port][bit.value]
     literals = [_moved(literal, made) for literal in bit.literals]
     combine = builder.all_of if isinstance(bit, And) else builder.one_of
-    return combine(*literals, label=bit.label)
+    return combine(*literals, label=bit.label, rules=bit.rules)
 
 
 def _moved(literal: Literal, made: list[Literal]) -> Literal:
@@ -47,7 +50,9 @@ def _without_dead(circuit: Circuit) -> Circuit:
         return tuple(Literal(place[literal.bit], literal.positive) for literal in literals)
 
     def renumbered(bit: Bit) -> Bit:
-        return bit if isinstance(bit, InputBit) else type(bit)(moved(bit.literals), bit.label)
+        if isinstance(bit, InputBit):
+            return bit
+        return type(bit)(moved(bit.literals), bit.label, bit.rules)
 
     bits = tuple(renumbered(circuit.bits[index]) for index in kept)
     outputs = tuple(moved(literals) for literals in circuit.output_literals)

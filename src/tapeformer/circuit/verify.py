@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tapeformer.circuit.record import Circuit, InputBit, Literal, Port
+from tapeformer.circuit.record import Circuit, InputBit, Literal, Port, input_name
 from tapeformer.faults import Fault, quoted
 
 
 def verify(circuit: Circuit) -> tuple[Fault, ...]:
-    """All faults of a circuit; none if the evaluators and the lowering may take it."""
+    """Return all faults of a circuit; none if the evaluators and the lowering may take it."""
     return (
         *_port_faults("input", circuit.inputs),
         *_port_faults("output", circuit.outputs),
         *_bit_faults(circuit),
+        *_label_faults(circuit),
         *_output_faults(circuit),
     )
 
@@ -43,6 +44,15 @@ def _bit_faults(circuit: Circuit) -> Iterator[Fault]:
                 yield Fault(f"bit {number} reads no input port's value", got=got)
         else:
             yield from _reference_faults(f"bit {number}", bit.literals, number)
+
+
+def _label_faults(circuit: Circuit) -> Iterator[Fault]:
+    """Yield a fault for each label that does not say which bit is meant."""
+    names = (b.label if not isinstance(b, InputBit) else input_name(b) for b in circuit.bits)
+    for name, count in Counter(name for name in names if name).items():
+        if count > 1:
+            remedy = "simplify the circuit: it gives every bit its own label"
+            yield Fault(f"{count} bits have the label {quoted(name)}", None, "one", remedy=remedy)
 
 
 def _output_faults(circuit: Circuit) -> Iterator[Fault]:

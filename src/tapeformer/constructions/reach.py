@@ -27,6 +27,12 @@ def live_rules(machine: TuringMachine) -> tuple[Rule, ...]:
     )
 
 
+def rule_numbers(machine: TuringMachine) -> dict[tuple[str, tuple[str, ...]], int]:
+    """Return each rule's number, from 1 in the machine's order, by its state and symbols read."""
+    numbered = reversed(list(enumerate(machine.rules, 1)))
+    return {(rule.state, rule.read): number for number, rule in numbered}
+
+
 def verdict_of(machine: TuringMachine, state: str) -> str:
     """The verdict where no rule applies in `state`, or where entering `state` stops the machine."""
     if state in machine.accepting:

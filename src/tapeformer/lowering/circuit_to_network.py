@@ -11,9 +11,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tapeformer.circuit.record import And, Bit, Circuit, InputBit, Literal, Sum
+from tapeformer.circuit.record import (
+    MOST_RULES,
+    And,
+    Bit,
+    Circuit,
+    InputBit,
+    Literal,
+    Sum,
+    input_name,
+)
 from tapeformer.lowering.schedule import Schedule, is_neuron, operands, schedule
 from tapeformer.weights.matrices import integers, matrix
+from tapeformer.weights.names import carry_name, rule_name
 from tapeformer.weights.record import Affine
 
 
@@ -197,15 +207,17 @@ def _affine(rows: Sequence[Form], width: int, names: tuple[str, ...]) -> Affine:
 
 
 def _name(bits: Sequence[Bit], bit: int, layer: int, plan: Schedule) -> str:
-    """What a neuron is for: the label of its AND, or what it carries."""
+    """Return what a neuron is for: the label of its AND, or what it carries, with its rules."""
     record = bits[bit]
     own = bit_name(record, bit)
-    return own if is_neuron(record) and plan.ready[bit] == layer else f"carry {own}"
+    computed = is_neuron(record) and plan.ready[bit] == layer
+    return own if computed else carry_name(own, layer)
 
 
 def bit_name(record: Bit, bit: int) -> str:
-    """The label of a bit, or a description where it has none."""
+    """Return the label of a bit and the rules it comes from, or a description without a label."""
     if isinstance(record, InputBit):
-        return f"{record.port}={record.value}"
+        return input_name(record)
     kind = "sum" if isinstance(record, Sum) else "and"
-    return record.label or f"{kind} {bit}"
+    kept, more = record.rules[:MOST_RULES], len(record.rules) > MOST_RULES
+    return rule_name(record.label or f"{kind} {bit}", kept, more)

@@ -44,7 +44,11 @@ def _next_token(composer: Composer, machine: QueueMachine) -> list[Literal]:
         [following[InputBit(port.name, value)] for value in port.values]
         for port in token_ports(machine)
     )
-    return [composer.bit(And(literals, "next token")) for literals in product(*factors)]
+    vocabulary = product(*(port.values for port in token_ports(machine)))
+    return [
+        composer.bit(And(literals, f"next token {' '.join(values)}"))
+        for literals, values in zip(product(*factors), vocabulary, strict=True)
+    ]
 
 
 def _registers(composer: Composer, machine: QueueMachine) -> dict[InputBit, Literal]:
@@ -56,7 +60,7 @@ def _registers(composer: Composer, machine: QueueMachine) -> dict[InputBit, Lite
                 composer.input(_state_bit(register.name, bit), ON if number >> bit & 1 else OFF)
                 for bit in range(bits_of(register))
             )
-            label = f"{register.name}={value}"
+            label = f"decoded {register.name}={value}"
             decoded[InputBit(register.name, value)] = composer.bit(And(literals, label))
     return decoded
 

@@ -221,15 +221,18 @@ def _lookup(
     build = Builder()
     fronts = [build.input(queue.name, queue.alphabet) for queue in queues]
     verdict, _, state = (build.input(register.name, register.alphabet) for register in registers)
-    columns = build.table(rules, [state, *fronts], "rule")
-    columns = [[(build.all_of(m, verdict["run"], label="rule"), v) for m, v in c] for c in columns]
+    columns = build.table(rules, [state, *fronts], "row")
+    columns = [
+        [(build.all_of(m, verdict["run"], label=f"use {' '.join(row)}"), v) for row, (m, v) in met]
+        for met in (list(zip(rules, column, strict=True)) for column in columns)
+    ]
     met = build.one_of(*(literal for literal, _ in columns[0]) if columns else (), label="met")
     after = columns or [[] for _ in range(len(queues) + 1)]
     for queue, front, cases in zip(queues, fronts, after[1:], strict=True):
-        build.output(queue.name, build.hold(front, cases, queue.blank, queue.name))
-    following = build.hold(state, after[0], state.values[0], "state")
+        build.output(queue.name, build.hold(front, cases, queue.blank, f"new {queue.name}"))
+    following = build.hold(state, after[0], state.values[0], "new state")
     given = _given(build, verdict, met, state, following, verdicts, stopping)
-    build.output("verdict", build.select(given, verdict.values, "run", "verdict"))
+    build.output("verdict", build.select(given, verdict.values, "run", "new verdict"))
     build.output("stepped", Wire({"0": negated(met), "1": met}))
     build.output("state", following)
     return simplify(build.circuit())
@@ -249,7 +252,7 @@ def _given(
     stuck = build.all_of(verdict["run"], negated(met), label="stuck")
     cases: list[tuple[Literal, Wire | str]] = [(kept, verdict)]
     for name, meaning in verdicts.items():
-        cases.append((build.all_of(stuck, state[name], label=name), meaning))
+        cases.append((build.all_of(stuck, state[name], label=f"stuck in {name}"), meaning))
         if name in stopping:
-            cases.append((build.all_of(met, following[name], label=name), meaning))
+            cases.append((build.all_of(met, following[name], label=f"enters {name}"), meaning))
     return cases

@@ -1,4 +1,4 @@
-"""What a head, a neuron or a residual field reads and writes, and why: from the weights and names."""
+"""Say what a head, a neuron or a residual field reads and writes, why, and from which rules."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.weights.names import carried, rules_of
 from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
 
 MOST_LINES = 24
@@ -15,20 +16,34 @@ MOST_LINES = 24
 
 @dataclass(frozen=True)
 class Explanation:
-    """One part of a model in words."""
+    """One part of a model in words.
+
+    `rules` are the numbers, from 1, of the machine's rules that it comes from, lowest first;
+    `more_rules` says that not all are named.
+    """
 
     title: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     why: str
+    rules: tuple[int, ...] = ()
+    more_rules: bool = False
 
     def __str__(self) -> str:
+        return self.text({})
+
+    def text(self, rules: Mapping[int, str]) -> str:
+        """Return the explanation as lines; `rules` has the text of each rule by its number."""
         lines = [self.title, *_shown("reads", self.reads), *_shown("writes", self.writes)]
-        return "\n".join([*lines, f"  because {self.why}"])
+        lines.append(f"  because {self.why}")
+        lines += [
+            f"  rule    {number}: {rules[number]}" for number in self.rules if number in rules
+        ]
+        return "\n".join([*lines, "  rule    ... and more"] if self.more_rules else lines)
 
 
 def _shown(verb: str, entries: Sequence[str]) -> list[str]:
-    """One line for each entry, the first ones where there are many."""
+    """Return a line for each entry, only the first ones where there are many."""
     lines = [f"  {verb:<7} {entry}" for entry in entries[:MOST_LINES]]
     more = len(entries) - MOST_LINES
     return [*lines, f"  {verb:<7} ... and {more} more"] if more > 0 else lines
@@ -37,7 +52,7 @@ def _shown(verb: str, entries: Sequence[str]) -> list[str]:
 def explain_head(
     weights: TransformerWeights, position: int, lengths: Mapping[str, int] | None = None
 ) -> Explanation:
-    """A head by its number r, the positional coordinate that it uses; with lengths, in numbers."""
+    """Explain a head by its number r, the positional coordinate it uses; with lengths, in numbers."""
     for number, layer in enumerate(weights.layers):
         for place, head in enumerate(layer.heads):
             if head.position == position:
@@ -56,7 +71,7 @@ def _head_reads(weights: TransformerWeights, head: Head) -> tuple[str, ...]:
 def _head_writes(
     weights: TransformerWeights, layer: Layer, place: int, head: Head
 ) -> tuple[str, ...]:
-    """The fields that W brings this head's columns to, with what is copied there."""
+    """Return the fields that W brings this head's columns to, with what is copied there."""
     start = place * weights.value_width
     sources: dict[int, list[str]] = {}
     for row, column in zip(head.value.rows.tolist(), head.value.columns.tolist(), strict=True):
@@ -82,7 +97,7 @@ def _why(weights: TransformerWeights, head: Head, lengths: Mapping[str, int] | N
 
 
 def explain_neuron(weights: TransformerWeights, number: int) -> Explanation:
-    """A ReLU neuron, counted through all hidden layers of all feed-forward networks."""
+    """Explain a ReLU neuron, counted through all hidden layers of all feed-forward networks."""
     left = number
     for layer_number, layer in enumerate(weights.layers):
         inputs: Sequence[str] = weights.fields
@@ -104,15 +119,16 @@ def _neuron(
     reads = _terms(*_row(affine.matrix, row), inputs)
     writes = _terms(*_column(after.matrix, row), after.names)
     name = affine.names[row]
-    if name.startswith("carry "):
-        why = f"a later layer needs {name.removeprefix('carry ')}"
-    else:
+    needed = carried(name)
+    if needed is None:
         why = f"relu(sum {bias:+d}) is 1 exactly where {name} holds"
-    return Explanation(title, (*reads, f"bias {bias:+d}"), writes, why)
+    else:
+        why = f"a later layer needs {needed}"
+    return Explanation(title, (*reads, f"bias {bias:+d}"), writes, why, *rules_of(name))
 
 
 def _row(part: Matrix, row: int) -> tuple[Integers, Integers]:
-    """Where the entries of a row are, and the entries."""
+    """Return where the entries of a row are, and the entries."""
     chosen = part.rows == row
     return part.columns[chosen], part.values[chosen]
 
@@ -130,7 +146,7 @@ def _terms(places: Integers, values: Integers, names: Sequence[str]) -> tuple[st
 
 
 def explain_field(weights: TransformerWeights, name: str) -> Explanation:
-    """A residual coordinate: what puts something there and what looks at it."""
+    """Explain a residual coordinate: what fills it (`reads`) and what looks at it (`writes`)."""
     if name not in weights.fields:
         near = [field for field in weights.fields if name in field][:5] or weights.fields[:5]
         raise _unknown("field", quoted(name), "a name such as " + ", ".join(map(quoted, near)))
@@ -147,10 +163,18 @@ def explain_field(weights: TransformerWeights, name: str) -> Explanation:
             writers += _terms(*_row(last.matrix, place), layer.feed_forward[-2].names)
         for first in layer.feed_forward[:1]:
             readers += _terms(*_column(first.matrix, place), first.names)
+    rules, more = _rules_among([*writers, *readers])
     readers += _outputs(weights, place)
     why = "what it reads from fills it; what it writes to looks at it"
     title = f"field {quoted(name)}, coordinate {place}"
-    return Explanation(title, tuple(writers), tuple(readers), why)
+    return Explanation(title, tuple(writers), tuple(readers), why, rules, more)
+
+
+def _rules_among(terms: Sequence[str]) -> tuple[tuple[int, ...], bool]:
+    """Return the rules of the neurons in terms such as `+1 NAME`, the first ones if there are many."""
+    found = [rules_of(term.partition(" ")[2]) for term in terms]
+    rules = sorted({number for numbers, _ in found for number in numbers})
+    return tuple(rules[:MOST_LINES]), len(rules) > MOST_LINES or any(more for _, more in found)
 
 
 def _written_by_token(weights: TransformerWeights, place: int) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tapeformer.weights.matrices import matrix
+from tapeformer.weights.names import carried
 from tapeformer.weights.record import Affine, Integers, Layer, Matrix, TransformerWeights
 
 LEVELLED = re.compile(r"\b(level|main|delay|op|full|started|load)(\d+)")
@@ -65,7 +66,7 @@ def _of_layer(weights: TransformerWeights, layer: Layer, path: str) -> Iterator[
     yield _column(f"{path} mix bias", weights.fields, layer.mix_bias)
     before = weights.fields
     for affine in layer.feed_forward:
-        names = _numbered(affine.names)
+        names = tuple(map(_at_any_depth, affine.names))
         yield from _of_affine(f"{path} network", affine, names, before)
         before = names
 
@@ -100,6 +101,12 @@ def _numbered(names: Sequence[str]) -> Names:
         seen[name] += 1
         different.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return tuple(different)
+
+
+def _at_any_depth(name: str) -> str:
+    """Return a neuron's name without the depth, at which a value is carried on as at any other."""
+    found = carried(name)
+    return name if found is None else CARRY + found
 
 
 class Shift:

@@ -79,6 +79,7 @@ def _layer_faults(path: str, layer: Layer, weights: TransformerWeights) -> Itera
 
 
 def _network_faults(path: str, network: Sequence[Affine], fields: Sequence[str]) -> Iterator[Fault]:
+    yield from _repeated(f"neuron of {path}", [n for a in network[:-1] for n in a.names])
     width = d = len(fields)
     for index, affine in enumerate(network):
         height = d if index == len(network) - 1 else affine.matrix.shape[0]

@@ -28,7 +28,7 @@ class LevelClock:
 
 def level_clock(build: Builder, mark: Literal, half: Wire) -> LevelClock:
     """The clock of a level from its mark and its half bit."""
-    after = bit_wire(parity(build, mark, half["1"], label="half"))
+    after = bit_wire(parity(build, mark, half["1"], label="new half"))
     return LevelClock(mark, build.all_of(mark, half["1"], label="left end"), half, after)
 
 
@@ -42,7 +42,8 @@ def parity(build: Builder, *bits: Literal, label: str) -> Literal:
     odd = [signs for signs in _signs(len(bits)) if sum(signs) % 2]
     terms = [
         build.all_of(
-            *(b if s else negated(b) for b, s in zip(bits, signs, strict=True)), label=label
+            *(b if s else negated(b) for b, s in zip(bits, signs, strict=True)),
+            label=f"{label}, bits {''.join('01'[s] for s in signs)}",
         )
         for signs in odd
     ]

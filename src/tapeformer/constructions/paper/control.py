@@ -55,7 +55,9 @@ def control(
     )
     over = build.all_of(looking, found.applies, negated(found.fits), label="out of space")
     stops = build.all_of(looking, negated(found.applies), label="no rule")
-    verdicts = {v: build.all_of(stops, state, label=v) for v, state in found.verdicts.items()}
+    verdicts = {
+        v: build.all_of(stops, state, label=f"ends with {v}") for v, state in found.verdicts.items()
+    }
     at_bottom = views[0].at_bottom
     return Control(
         phase=phase,
@@ -88,8 +90,10 @@ def orders_for(
         back_push = build.false if left else build.all_of(decided.rewind, filled, label="rewind")
     here = stack.is_input
     return Orders(
-        push=build.one_of(build.all_of(decided.go, push, label="push"), back_push, label="push"),
-        pop=build.one_of(build.all_of(decided.go, pop, label="pop"), back_pop, label="pop"),
+        push=build.one_of(
+            build.all_of(decided.go, push, label="rule pushes"), back_push, label="push"
+        ),
+        pop=build.one_of(build.all_of(decided.go, pop, label="rule pops"), back_pop, label="pop"),
         boot=decided.boot,
         hole=decided.hole if here else build.false,
         load=decided.load if here else build.false,
@@ -156,7 +160,7 @@ def _ready(
 def _phase(build: Builder, fields: Fields, decided: Control) -> Wire:
     """wait, fill and load (with several levels), rewind, begin, run."""
     booted = "rewind" if fields.levels == 1 else "fill"
-    begun = build.all_of(decided.phase["begin"], decided.ready, label="begun")
+    begun = build.all_of(decided.phase["begin"], decided.ready, label="begins")
     cases = [
         (decided.boot, booted),
         (decided.load, "load"),
@@ -185,8 +189,11 @@ def _tape_outputs(
     otherwise = fields.none if tape == 1 else fields.blank
     cases = [*pops, (stays, write), *rewound]
     yield f"tape{tape}/head", build.hold(head, cases, otherwise, "head")
-    waits = [(view.op["push"], negated(view.pushed)) for view in pair]
-    kept = build.one_of(*(build.all_of(*w, label="push waits") for w in waits), label="to write")
+    waits = (
+        build.all_of(v.op["push"], negated(v.pushed), label=f"{v.stack.side} push waits")
+        for v in pair
+    )
+    kept = build.one_of(*waits, label="to write")
     action = decided.actions[tape - 1].write
     orders = [(decided.go, Wire(action)), (kept, write)]
     if tape == 1:
@@ -197,12 +204,14 @@ def _tape_outputs(
 def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
     """What a pop brings to the head: at the bottom a blank, from a hole nothing."""
     cell = view.levels[0].cell
-    blank = build.one_of(cell[fields.blank], cell[fields.bottom], label="blank")
+    blank = build.one_of(
+        cell[fields.blank], cell[fields.bottom], label=f"{view.stack.side} gives a blank"
+    )
     symbols = fields.symbols(view.stack.tape)
     return Wire({**{s: cell[s] for s in symbols}, fields.blank: blank})
 
 
 def _begun(build: Builder, fields: Fields, head: Wire) -> Wire:
     """The head after the rewind: on the input's first symbol, or on a blank if there is none."""
-    blank = build.one_of(head[fields.none], head[fields.blank], label="blank")
+    blank = build.one_of(head[fields.none], head[fields.blank], label="begins on a blank")
     return Wire({**{s: head[s] for s in fields.symbols(1)}, fields.blank: blank})

@@ -27,11 +27,11 @@ def queue_outputs(
     for kind in "LR":
         cells = _half(build, level, above, kind, removed, inserted)
         _add_boot(build, fields, view.stack, orders, level, kind, cells)
-        yield view.stack.queue(kind, level.number), _cell_wire(build, fields, cells)
+        yield view.stack.queue(kind, level.number), _cell_wire(build, fields, cells, kind)
     if own:
         lower = own.lower.left_cell.items()
         diverted = {v: build.all_of(own.taking, c, label=f"divert {v}") for v, c in lower}
-        yield view.stack.queue("B", level.number), _cell_wire(build, fields, diverted)
+        yield view.stack.queue("B", level.number), _cell_wire(build, fields, diverted, "B")
 
 
 def _half(
@@ -53,12 +53,12 @@ def _half(
     for value, front in level.queues[kind].items():
         terms = [
             build.all_of(front, negated(gone), label=f"{kind} keeps {value}"),
-            build.all_of(inserted[value], here, label=f"into {kind}"),
+            build.all_of(inserted[value], here, label=f"{kind} receives {value}"),
         ]
         if above:
             down = (above.taking, above.upper.cell[value], left)
-            terms.append(build.all_of(*down, label=f"down into {kind}"))
-        cells[value] = build.one_of(*terms, label=f"{kind}={value}")
+            terms.append(build.all_of(*down, label=f"{kind} takes down {value}"))
+        cells[value] = build.one_of(*terms, label=f"new {kind}={value}")
     return cells
 
 
@@ -85,7 +85,9 @@ def _inserted(
 ) -> Cell:
     """What enters the cell under T_i's head: from below, from the buffer, or the pushed symbol."""
     if not own:
-        pushed = {v: build.all_of(view.pushed, written[v], label="push") for v in written.values}
+        pushed = {
+            v: build.all_of(view.pushed, written[v], label=f"push {v}") for v in written.values
+        }
         return {v: pushed.get(v, build.false) for v in level.cell}
     return {
         value: build.one_of(
@@ -113,6 +115,6 @@ def _add_boot(
         cells[fields.hole] = build.one_of(cells[fields.hole], orders.hole, label="hole")
 
 
-def _cell_wire(build: Builder, fields: Fields, cells: Cell) -> Wire:
-    dummy = negated(build.one_of(*cells.values(), label="real after"))
+def _cell_wire(build: Builder, fields: Fields, cells: Cell, name: str) -> Wire:
+    dummy = negated(build.one_of(*cells.values(), label=f"new {name} is real"))
     return Wire({fields.dummy: dummy, **cells})

@@ -54,9 +54,11 @@ def level_view(
     top = number == fields.levels
     swap = build.false if top else inputs[stack.register(f"swap{number}")]["1"]
     right = in_right(build, clock, swap)
-    queues = {kind: cell_of(build, fields, inputs[stack.queue(kind, number)]) for kind in "LR"}
+    queues = {
+        kind: cell_of(build, fields, inputs[stack.queue(kind, number)], kind) for kind in "LR"
+    }
     first = number == 1
-    buffer = {} if first else cell_of(build, fields, inputs[stack.queue("B", number)])
+    buffer = {} if first else cell_of(build, fields, inputs[stack.queue("B", number)], "B")
     cell = _under_head(build, queues, buffer, right)
     return Level(
         number=number,
@@ -71,10 +73,12 @@ def level_view(
     )
 
 
-def cell_of(build: Builder, fields: Fields, wire: Wire) -> Cell:
+def cell_of(build: Builder, fields: Fields, wire: Wire, name: str) -> Cell:
     """A queue's front as a cell, with or without the left mark."""
     return {
-        value: build.one_of(*wire.where((value, value + fields.mark)), label=value)
+        value: build.one_of(
+            *wire.where((value, value + fields.mark)), label=f"{name} holds {value}"
+        )
         for value in wire.values
         if value != fields.dummy and not value.endswith(fields.mark)
     }
@@ -83,7 +87,9 @@ def cell_of(build: Builder, fields: Fields, wire: Wire) -> Cell:
 def _under_head(build: Builder, queues: Mapping[str, Cell], buffer: Cell, right: Literal) -> Cell:
     front = _chosen(build, queues["R"], queues["L"], right, "front")
     return {
-        value: build.one_of(literal, *([buffer[value]] if value in buffer else []), label="cell")
+        value: build.one_of(
+            literal, *([buffer[value]] if value in buffer else []), label=f"cell={value}"
+        )
         for value, literal in front.items()
     }
 
@@ -91,9 +97,9 @@ def _under_head(build: Builder, queues: Mapping[str, Cell], buffer: Cell, right:
 def _chosen(build: Builder, yes: Cell, no: Cell, which: Literal, label: str) -> Cell:
     return {
         value: build.one_of(
-            build.all_of(yes[value], which, label=label),
-            build.all_of(no[value], negated(which), label=label),
-            label=label,
+            build.all_of(yes[value], which, label=f"{label}={value} in R"),
+            build.all_of(no[value], negated(which), label=f"{label}={value} in L"),
+            label=f"{label}={value}",
         )
         for value in no
     }

@@ -9,7 +9,7 @@ from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.view import StackView
-from tapeformer.constructions.reach import live_rules, verdict_of
+from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind
 
 Met = Sequence[tuple[Literal, Rule]]
@@ -41,8 +41,9 @@ def lookup(
     """Looks up the rule; `verdicts` says what it means if none applies, by the state."""
     machine, following = fields.machine, inputs["next"]
     heads = [inputs[f"tape{tape}/head"] for tape in range(1, machine.tapes + 1)]
+    numbers = rule_numbers(machine)
     met = [
-        (build.all_of(following[rule.state], *_reads(heads, rule), label=_name(rule)), rule)
+        (_met(build, following, heads, rule, numbers[rule.state, rule.read]), rule)
         for rule in live_rules(machine)
     ]
     actions = tuple(_action(build, fields, met, views, t) for t in range(machine.tapes))
@@ -51,35 +52,39 @@ def lookup(
         fits=_fits(build, views, actions),
         actions=actions,
         next_state={
-            state: build.one_of(*(m for m, rule in met if rule.next_state == state), label=state)
+            state: build.one_of(
+                *(m for m, rule in met if rule.next_state == state), label=f"to {state}"
+            )
             for state in machine.states
         },
         verdicts=_verdicts(build, fields, following),
     )
 
 
-def _reads(heads: Sequence[Wire], rule: Rule) -> list[Literal]:
-    return [head[symbol] for head, symbol in zip(heads, rule.read, strict=True)]
-
-
-def _name(rule: Rule) -> str:
-    return f"rule {rule.state} {' '.join(rule.read)}"
+def _met(build: Builder, state: Wire, heads: Sequence[Wire], rule: Rule, number: int) -> Literal:
+    """Return whether the state and the symbols under the heads are those of a rule."""
+    reads = (head[symbol] for head, symbol in zip(heads, rule.read, strict=True))
+    label = f"applies in {rule.state} {' '.join(rule.read)}"
+    return build.all_of(state[rule.state], *reads, label=label, rules=[number])
 
 
 def _action(
     build: Builder, fields: Fields, met: Met, views: Sequence[StackView], tape: int
 ) -> TapeAction:
+    name = f"tape{tape + 1}"
+
     def moving(move: Move) -> Literal:
-        return build.one_of(*(m for m, rule in met if rule.moves[tape] is move), label=move.name)
+        moves = (m for m, rule in met if rule.moves[tape] is move)
+        return build.one_of(*moves, label=f"{name} wants {move.name}")
 
     bounded = fields.machine.tape_kind is TapeKind.ONE_WAY
     free = negated(views[2 * tape].at_bottom) if bounded else build.true
     return TapeAction(
-        left=build.all_of(moving(Move.LEFT), free, label="left"),
+        left=build.all_of(moving(Move.LEFT), free, label=f"{name} moves LEFT"),
         right=moving(Move.RIGHT),
         write={
             symbol: build.one_of(
-                *(m for m, r in met if r.write[tape] == symbol), label=f"write {symbol}"
+                *(m for m, r in met if r.write[tape] == symbol), label=f"{name} writes {symbol}"
             )
             for symbol in fields.symbols(tape + 1)
         },
@@ -100,4 +105,4 @@ def _verdicts(build: Builder, fields: Fields, state: Wire) -> dict[str, Literal]
     found: dict[str, list[Literal]] = {}
     for name in fields.machine.states:
         found.setdefault(verdict_of(fields.machine, name), []).append(state[name])
-    return {v: build.one_of(*literals, label=v) for v, literals in found.items()}
+    return {v: build.one_of(*literals, label=f"{v} state") for v, literals in found.items()}

@@ -38,7 +38,9 @@ def _marker(build: Builder, view: StackView, inputs: Mapping[str, Wire]) -> Wire
     freed = build.all_of(behind, view.popped, negated(view.bottom), label="freed")
     full = build.false if view.transfers else first.clock.left_end
     turned = build.all_of(behind, full, first.real, label="one level, full")
-    found = build.one_of(build.all_of(dummy, at_rest, label="at rest"), freed, turned, label="mark")
+    found = build.one_of(
+        build.all_of(dummy, at_rest, label="first dummy at rest"), freed, turned, label="mark"
+    )
     return Wire({NO_MARK: negated(found), MARK: found})
 
 
@@ -55,7 +57,12 @@ def _register_outputs(
     yield stack.register("behind"), _behind(build, fields, view)
     yield stack.register("last"), bit_wire(inputs[stack.queue("M", 1)][MARK])
     for transfer in view.transfers:
-        swapped = parity(build, transfer.lower.swap, transfer.copied, label="swap")
+        swapped = parity(
+            build,
+            transfer.lower.swap,
+            transfer.copied,
+            label=f"new swap{transfer.lower.number}",
+        )
         yield stack.register(f"swap{transfer.lower.number}"), bit_wire(swapped)
     if fields.knows_bottom(stack):
         before = inputs[stack.register("behind")]["bottom"]
@@ -83,7 +90,7 @@ def _operation(build: Builder, fields: Fields, view: StackView, orders: Orders) 
         cases.append((orders.load, f"wait{fields.levels}"))
     for transfer in view.transfers:
         cases += transitions(build, transfer, fields.levels, orders.loading)
-    return build.select(cases, op.values, "idle", "op")
+    return build.select(cases, op.values, "idle", "new op")
 
 
 def _full(build: Builder, view: StackView) -> Literal:

@@ -53,22 +53,23 @@ def cells_of(machine: TuringMachine) -> Cells:
     return Cells(tape_symbols(machine, 0), fresh("."), fresh("$"), fresh("<"), fresh("*"))
 
 
-def read_cell(build: Builder, cells: Cells, wire: Wire) -> CellBits:
+def read_cell(build: Builder, cells: Cells, wire: Wire, name: str) -> CellBits:
     """The parts of a cell, each a sum over the names that have it."""
 
     def where(sign: str) -> Literal:
         named = [s + t for s in cells.symbols for t in signs if sign in t]
-        return build.one_of(*wire.where(named), label=f"has {sign}")
+        return build.one_of(*wire.where(named), label=f"{name} has {sign}")
 
     signs = ("", cells.first, cells.head, cells.first + cells.head)
     symbol = {
-        s: build.one_of(*wire.where([s + sign for sign in signs]), label=s) for s in cells.symbols
+        s: build.one_of(*wire.where([s + sign for sign in signs]), label=f"{name} holds {s}")
+        for s in cells.symbols
     }
-    free = negated(build.one_of(*symbol.values(), label="not free"))
+    free = negated(build.one_of(*symbol.values(), label=f"{name} is not free"))
     return CellBits(symbol, where(cells.first), where(cells.head), free)
 
 
-def write_cell(build: Builder, cells: Cells, bits: CellBits) -> Wire:
+def write_cell(build: Builder, cells: Cells, bits: CellBits, label: str) -> Wire:
     """The wire of a cell from its parts: one AND for each symbol and signs."""
     first, head = bits.first, bits.head
     signs = {
@@ -78,7 +79,7 @@ def write_cell(build: Builder, cells: Cells, bits: CellBits) -> Wire:
         cells.first + cells.head: (first, head),
     }
     named = {
-        symbol + sign: build.all_of(literal, *wanted, label=f"{symbol}{sign}")
+        symbol + sign: build.all_of(literal, *wanted, label=f"{label}={symbol}{sign}")
         for sign, wanted in signs.items()
         for symbol, literal in bits.symbol.items()
     }

@@ -15,7 +15,7 @@ from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_cell, write_cell
 from tapeformer.constructions.post.layout import NAME, check
-from tapeformer.constructions.reach import live_rules, verdict_of
+from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
 from tapeformer.queues.record import VERDICTS, Queue, QueueMachine, Register
 
@@ -85,13 +85,13 @@ def _step_circuit(
         register.name: build.input(register.name, register.alphabet) for register in registers
     }
     ring = _ring(build, machine, cells, inputs)
-    before, here, following = _after(build, machine, ring, inputs["phase"])
+    after = _after(build, machine, ring, inputs["phase"])
     outputs = {
-        "ring": write_cell(build, cells, before),
-        "before": write_cell(build, cells, here),
-        "here": write_cell(build, cells, following),
-        **_control(build, machine, ring, inputs),
+        name: write_cell(build, cells, cell, f"new {name}")
+        for name, cell in zip(("ring", "before", "here"), after, strict=True)
     }
+    with build.scope("control"):
+        outputs |= _control(build, machine, ring, inputs)
     bottom = {cells.bottom: build.false}
     outputs["ring"] = Wire({**outputs["ring"].literals, **bottom})
     for name, wire in inputs.items():
@@ -101,12 +101,16 @@ def _step_circuit(
 
 def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[str, Wire]) -> Ring:
     names = ("before", "here", "ring")
-    before, here, following = (read_cell(build, cells, inputs[name]) for name in names)
+    before, here, following = (read_cell(build, cells, inputs[name], name) for name in names)
     looking = build.all_of(inputs["verdict"]["run"], here.head, label="looking")
+    numbers = rule_numbers(machine)
     met = [
-        (_met(build, looking, inputs["state"], here, rule), rule) for rule in live_rules(machine)
+        (_met(build, looking, inputs["state"], here, rule, numbers[rule.state, rule.read]), rule)
+        for rule in live_rules(machine)
     ]
-    wanted = {move: build.one_of(*_where(met, moves=move), label=move.name) for move in Move}
+    wanted = {
+        move: build.one_of(*_where(met, moves=move), label=f"wants {move.name}") for move in Move
+    }
     at_end = build.all_of(wanted[Move.LEFT], here.first, label="left of the first")
     bounded = machine.tape_kind is TapeKind.ONE_WAY
     no_left = (
@@ -115,16 +119,22 @@ def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[
     over = build.one_of(
         build.all_of(wanted[Move.RIGHT], following.first, label="ring full"), no_left, label="over"
     )
-    stays = build.one_of(wanted[Move.STAY], at_end if bounded else build.false, label="stays")
-    left = build.all_of(wanted[Move.LEFT], negated(at_end if bounded else no_left), label="left")
-    right = build.all_of(wanted[Move.RIGHT], negated(following.first), label="right")
+    stays = build.one_of(wanted[Move.STAY], at_end if bounded else build.false, label="moves STAY")
+    left = build.all_of(
+        wanted[Move.LEFT], negated(at_end if bounded else no_left), label="moves LEFT"
+    )
+    right = build.all_of(wanted[Move.RIGHT], negated(following.first), label="moves RIGHT")
     moves = {Move.LEFT: left, Move.STAY: stays, Move.RIGHT: right}
     return Ring(before, here, following, looking, met, moves, over)
 
 
-def _met(build: Builder, looking: Literal, state: Wire, here: CellBits, rule: Rule) -> Literal:
-    label = f"rule {rule.state} {rule.read[0]}"
-    return build.all_of(looking, state[rule.state], here.symbol[rule.read[0]], label=label)
+def _met(
+    build: Builder, looking: Literal, state: Wire, here: CellBits, rule: Rule, number: int
+) -> Literal:
+    """Return whether the state and the symbol under the head are those of a rule."""
+    tests = (looking, state[rule.state], here.symbol[rule.read[0]])
+    label = f"applies in {rule.state} {rule.read[0]}"
+    return build.all_of(*tests, label=label, rules=[number])
 
 
 def _writes(build: Builder, ring: Ring, symbol: str) -> Literal:
@@ -158,28 +168,33 @@ def _after(
     grows = build.all_of(left, here.first, label="new first")
     middle = CellBits(
         symbol=written,
-        first=build.all_of(here.first, negated(grows), label="first"),
-        head=build.all_of(here.head, negated(left), negated(right), label="head"),
+        first=build.all_of(here.first, negated(grows), label="here is first"),
+        head=build.all_of(here.head, negated(left), negated(right), label="here has the head"),
         free=here.free,
     )
-    before = _entered(build, machine, ring.before, left, grows)
+    before = _entered(build, machine, ring.before, left, grows, "before")
     boots = phase["first"]
     enters = build.one_of(right, boots, label="enters")
-    return before, middle, _entered(build, machine, ring.following, enters, boots)
+    return before, middle, _entered(build, machine, ring.following, enters, boots, "next")
 
 
 def _entered(
-    build: Builder, machine: TuringMachine, cell: CellBits, enters: Literal, first: Literal
+    build: Builder,
+    machine: TuringMachine,
+    cell: CellBits,
+    enters: Literal,
+    first: Literal,
+    name: str,
 ) -> CellBits:
     """A neighbour that the head may enter: a free cell becomes a blank one."""
-    taken = build.all_of(enters, cell.free, label="taken")
-    blank = build.one_of(cell.symbol[machine.blank], taken, label="blank")
+    taken = build.all_of(enters, cell.free, label=f"{name} is taken")
+    blank = build.one_of(cell.symbol[machine.blank], taken, label=f"{name} is blank")
     return replace(
         cell,
         symbol={**cell.symbol, machine.blank: blank},
-        first=build.one_of(cell.first, first, label="first"),
-        head=build.one_of(cell.head, enters, label="head"),
-        free=build.all_of(cell.free, negated(enters), label="free"),
+        first=build.one_of(cell.first, first, label=f"{name} is first"),
+        head=build.one_of(cell.head, enters, label=f"{name} has the head"),
+        free=build.all_of(cell.free, negated(enters), label=f"{name} is free"),
     )
 
 
@@ -190,7 +205,9 @@ def _control(
     phase, state = inputs["phase"], inputs["state"]
     done = build.one_of(*ring.moves.values(), label="done")
     states = {
-        name: build.one_of(*(m for m, rule in ring.met if rule.next_state == name), label=name)
+        name: build.one_of(
+            *(m for m, rule in ring.met if rule.next_state == name), label=f"to {name}"
+        )
         for name in machine.states
     }
     waiting = build.all_of(phase["wait"], negated(_bottom(inputs)), label="waiting")
@@ -230,7 +247,7 @@ def _verdict(
         stops[verdict].append(build.all_of(states[name], done, ends, label=f"stops in {name}"))
     stops["out_of_space"].append(ring.over)
     held = [(inputs["verdict"][verdict], verdict) for verdict in VERDICTS[1:]]
-    found = [(build.one_of(*literals, label=v), v) for v, literals in stops.items()]
+    found = [(build.one_of(*ends, label=f"ends with {v}"), v) for v, ends in stops.items()]
     return build.select([*found, *held], VERDICTS, "run", "verdict")
 
 
@@ -240,19 +257,21 @@ def _stopping_symbols(
     if state in machine.stopping:
         return build.true
     without = [s for s in symbols if (state, (s,)) not in machine.rule_for]
-    return build.one_of(*(symbols[symbol] for symbol in without), label="no rule")
+    return build.one_of(*(symbols[symbol] for symbol in without), label=f"no rule in {state}")
 
 
 def _arrival(build: Builder, machine: TuringMachine, ring: Ring) -> dict[str, Literal]:
     """The symbol that the head reads after the step."""
     stays = ring.moves[Move.STAY]
-    sources = [(ring.before, ring.moves[Move.LEFT]), (ring.following, ring.moves[Move.RIGHT])]
+    sources = [(Move.LEFT, ring.before), (Move.RIGHT, ring.following)]
     found = {}
     for symbol in ring.here.symbol:
-        terms = [build.all_of(_writes(build, ring, symbol), stays, label="stays")]
-        for cell, moved in sources:
+        writes = _writes(build, ring, symbol)
+        terms = [build.all_of(writes, stays, label=f"stays on {symbol}")]
+        for move, cell in sources:
             free = [cell.free] if symbol == machine.blank else []
-            there = build.one_of(cell.symbol[symbol], *free, label=symbol)
-            terms.append(build.all_of(moved, there, label=f"comes to {symbol}"))
+            there = build.one_of(cell.symbol[symbol], *free, label=f"{symbol} is {move.name}")
+            came = build.all_of(ring.moves[move], there, label=f"{move.name} to {symbol}")
+            terms.append(came)
         found[symbol] = build.one_of(*terms, label=f"reads {symbol}")
     return found

@@ -83,7 +83,9 @@ def merged(
     """The one cell of several that holds anything."""
     values = dict.fromkeys(value for cell in cells for value in cell)
     return {
-        value: build.one_of(*(cell[value] for cell in cells if value in cell), label=label)
+        value: build.one_of(
+            *(cell[value] for cell in cells if value in cell), label=f"{label}={value}"
+        )
         for value in values
     }
 
@@ -113,8 +115,8 @@ def shifted(
                     build.all_of(lower[value], above.pull, label=f"track{number}={value} up")
                 )
             terms += [came[value]] if value in came else []
-            cell[value] = build.one_of(*terms, label="shifted")
-        tracks.append(_track(build, cell))
+            cell[value] = build.one_of(*terms, label=f"track{number}={value} shifted")
+        tracks.append(_track(build, cell, f"track{number} shifted"))
     return tuple(tracks)
 
 
@@ -129,22 +131,28 @@ def put(build: Builder, column: Column, cell: Cell, *guards: Literal) -> Column:
             for v in track.cell
             if v in cell
         }
-        tracks.append(_track(build, merged(build, [track.cell, added], "put")))
+        label = f"track{number} after put"
+        tracks.append(_track(build, merged(build, [track.cell, added], label), label))
     return tuple(tracks)
 
 
 def without(build: Builder, column: Column, taken: Sequence[Cell]) -> Column:
     """The column without the cells taken: a difference, read off without a neuron."""
     tracks = []
-    for track, gone in zip(column, taken, strict=True):
-        cell = {
-            v: negated(build.one_of(negated(bit), gone[v], label="gone")) if v in gone else bit
-            for v, bit in track.cell.items()
-        }
-        tracks.append(_track(build, cell))
+    for number, (track, gone) in enumerate(zip(column, taken, strict=True)):
+        label = f"track{number} after take"
+        cell = {v: _left(build, bit, gone.get(v), f"{label}={v}") for v, bit in track.cell.items()}
+        tracks.append(_track(build, cell, label))
     return tuple(tracks)
 
 
-def _track(build: Builder, cell: Cell) -> Track:
+def _left(build: Builder, bit: Literal, gone: Literal | None, label: str) -> Literal:
+    """Return a bit less the part of it that is gone."""
+    if gone is None:
+        return bit
+    return negated(build.one_of(negated(bit), gone, label=f"not {label}"))
+
+
+def _track(build: Builder, cell: Cell, label: str) -> Track:
     own = (bit for plane, bit in cell.items() if isinstance(plane, str))
-    return Track(cell, build.one_of(*own, label="filled"))
+    return Track(cell, build.one_of(*own, label=f"{label} filled"))

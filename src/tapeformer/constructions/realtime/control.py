@@ -60,13 +60,13 @@ def control(
     running = build.one_of(on, boot.begin, label="running")
     rule = fired(build, fields, inputs["state"], views, running)
     heads = tuple(
-        _head(build, fields, view, action, rule.fire, boot if tape == 0 else None)
-        for tape, (view, action) in enumerate(zip(views, rule.actions, strict=True))
+        _head(build, fields, view, action, rule.fire, boot if tape == 1 else None, tape)
+        for tape, (view, action) in enumerate(zip(views, rule.actions, strict=True), 1)
     )
     ended = stops(build, fields, rule.arrived, heads)
     idle = build.all_of(boot.begin, negated(rule.applies), label="no first step")
     first = verdict_of(fields.machine, fields.machine.start)
-    ended[first] = build.one_of(ended.get(first, build.false), idle, label=first)
+    ended[first] = build.one_of(ended.get(first, build.false), idle, label=f"now {first}")
     return Control(boot, rule, heads, {**ended, "out_of_space": rule.refused})
 
 
@@ -98,7 +98,7 @@ def _read_back(
                 inputs[name][symbol],
                 inputs[f"load{level}"]["1"],
                 loading,
-                label=f"read load{level}",
+                label=f"load{level} reads {symbol}",
             )
             for level, name in enumerate(fields.input_queues(), 2)
         ]
@@ -107,7 +107,7 @@ def _read_back(
     cell: dict[Plane, Literal] = {fields.bottom: read.pop(fields.bottom)}
     for plane in (*code.values, *code.head_planes):
         having = (bit for symbol, bit in read.items() if plane in code.planes(symbol))
-        cell[plane] = build.one_of(*having, label="prompt symbol")
+        cell[plane] = build.one_of(*having, label=f"prompt symbol={plane}")
     return cell
 
 
@@ -118,7 +118,7 @@ def _chosen(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> dict[
     for level, name in enumerate(fields.input_queues(), 2):
         before = inputs[name][fields.dummy]
         now = build.all_of(inputs["phase"]["start"], before, reached, label=f"chosen load{level}")
-        chosen[level] = build.one_of(inputs[f"load{level}"]["1"], now, label="load")
+        chosen[level] = build.one_of(inputs[f"load{level}"]["1"], now, label=f"load{level} on")
         reached = negated(before)
     return chosen
 
@@ -130,24 +130,32 @@ def _head(
     action: TapeAction,
     fire: Literal,
     boot: Boot | None,
+    tape: int,
 ) -> Cell:
     """The symbol under the head: popped, written and left there, or as it was."""
     booting = [boot.over, boot.back] if boot else []
     left_bottom = None if fields.bounded else fields.blank
-    moved = build.one_of(fire, *booting, label="moved")
+    name = f"tape{tape} head"
+    moved = build.one_of(fire, *booting, label=f"{name} moved")
+    left, right = action.moves[Move.LEFT], action.moves[Move.RIGHT]
     cells = [
-        _popped(build, fields, view, view.left_top, action.moves[Move.LEFT], left_bottom),
-        _popped(build, fields, view, view.right_top, action.moves[Move.RIGHT], fields.blank),
+        _popped(build, fields, view, view.left_top, left, left_bottom, f"{name} from left"),
+        _popped(build, fields, view, view.right_top, right, fields.blank, f"{name} from right"),
         {plane: action.writes[Move.STAY][plane] for plane in view.head},
-        {p: build.all_of(bit, negated(moved), label="head") for p, bit in view.head.items()},
+        {
+            p: build.all_of(b, negated(moved), label=f"{name} kept={p}")
+            for p, b in view.head.items()
+        },
     ]
     if booting:
         back = build.one_of(*booting, label="booting")
-        cells.append(_popped(build, fields, view, view.left_top, back, fields.blank))
+        label = f"{name} rewound"
+        cells.append(_popped(build, fields, view, view.left_top, back, fields.blank, label))
     if fields.bounded:
         written = ((plane, action.writes[Move.LEFT][plane]) for plane in view.head)
-        cells.append({p: build.all_of(bit, view.at_end, label="stay at end") for p, bit in written})
-    return merged(build, cells, "head")
+        label = f"{name} stays at end"
+        cells.append({p: build.all_of(b, view.at_end, label=f"{label}={p}") for p, b in written})
+    return merged(build, cells, name)
 
 
 def _popped(
@@ -157,12 +165,13 @@ def _popped(
     top: Cell,
     pop: Literal,
     bottom_reads: str | None,
+    label: str,
 ) -> Cell:
     """What a pop brings under the head; the bottom may read as a symbol, or as nothing."""
-    cell = {plane: build.all_of(top[plane], pop, label="popped") for plane in view.head}
+    cell = {p: build.all_of(top[p], pop, label=f"{label}={p}") for p in view.head}
     for plane in view.code.planes(bottom_reads).intersection(cell) if bottom_reads else ():
-        end = build.all_of(top[fields.bottom], pop, label="bottom")
-        cell[plane] = build.one_of(cell[plane], end, label="popped")
+        end = build.all_of(top[fields.bottom], pop, label=f"{label} end")
+        cell[plane] = build.one_of(cell[plane], end, label=f"{label} or end={plane}")
     return cell
 
 
@@ -174,8 +183,8 @@ def orders(
         back = action.writes[Move.LEFT]
         if fields.bounded:
             back = {
-                s: build.all_of(bit, negated(view.at_end), label="left of head")
-                for s, bit in back.items()
+                p: build.all_of(bit, negated(view.at_end), label=f"tape{tape + 1}.right push={p}")
+                for p, bit in back.items()
             }
         left = StackOrder(action.moves[Move.LEFT], action.writes[Move.RIGHT])
         right = StackOrder(action.moves[Move.RIGHT], back)
@@ -185,15 +194,18 @@ def orders(
 
 def _booting_left(build: Builder, order: StackOrder, boot: Boot) -> StackOrder:
     """The input's stack also receives the prompt, and gives it to the head again."""
-    pop = build.one_of(order.pop, boot.over, boot.back, label="pop")
-    return StackOrder(pop, merged(build, [order.push, boot.symbol], "push"))
+    pop = build.one_of(order.pop, boot.over, boot.back, label="tape1.left pop or rewind")
+    return StackOrder(pop, merged(build, [order.push, boot.symbol], "tape1.left push or load"))
 
 
 def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView) -> StackOrder:
     """The rewind pushes the head's symbol to the right."""
-    back: Cell = {p: build.all_of(b, boot.back, label="rewound") for p, b in view.head.items()}
+    head = view.head.items()
+    back: Cell = {p: build.all_of(b, boot.back, label=f"rewind={p}") for p, b in head}
     some: Cell = {SOME: boot.back} if view.code.bits else {}
-    return StackOrder(order.pop, merged(build, [order.push, back, some], "push"))
+    return StackOrder(
+        order.pop, merged(build, [order.push, back, some], "tape1.right push or rewind")
+    )
 
 
 def control_outputs(
@@ -201,7 +213,7 @@ def control_outputs(
 ) -> Iterator[tuple[str, Wire]]:
     """The new value of each register that belongs to no level and no stack, by name."""
     state, boot, fire = inputs["state"], decided.boot, decided.fired.fire
-    kept = {q: build.all_of(state[q], negated(fire), label="state") for q in state.values}
+    kept = {q: build.all_of(state[q], negated(fire), label=f"stays in {q}") for q in state.values}
     yield "phase", _phase(build, inputs["phase"], boot)
     yield "verdict", _verdict(build, inputs["verdict"], decided)
     yield "stepped", bit_wire(fire)
@@ -224,15 +236,15 @@ def _head_outputs(fields: Fields, tape: int, head: Cell) -> Iterator[tuple[str, 
 def _phase(build: Builder, phase: Wire, boot: Boot) -> Wire:
     """start, wait for the prompt to come back, load, rewind, run."""
     arrived = build.all_of(phase["wait"], boot.reading, label="arrived")
-    still = negated(build.one_of(negated(phase["wait"]), arrived))
-    rewinding = negated(build.one_of(negated(phase["rewind"]), boot.begin))
+    still = negated(build.one_of(negated(phase["wait"]), arrived, label="not waiting"))
+    rewinding = negated(build.one_of(negated(phase["rewind"]), boot.begin, label="not rewinding"))
     return Wire(
         {
             "start": build.false,
-            "wait": build.one_of(phase["start"], still, label="wait"),
+            "wait": build.one_of(phase["start"], still, label="new phase=wait"),
             "load": boot.reading,
-            "rewind": build.one_of(boot.over, rewinding, label="rewind"),
-            "run": build.one_of(phase["run"], boot.begin, label="run"),
+            "rewind": build.one_of(boot.over, rewinding, label="new phase=rewind"),
+            "run": build.one_of(phase["run"], boot.begin, label="new phase=run"),
         }
     )
 
@@ -240,7 +252,9 @@ def _phase(build: Builder, phase: Wire, boot: Boot) -> Wire:
 def _verdict(build: Builder, verdict: Wire, decided: Control) -> Wire:
     """Once given, a verdict stays."""
     ended = {
-        name: build.one_of(verdict[name], decided.verdicts.get(name, build.false), label=name)
+        name: build.one_of(
+            verdict[name], decided.verdicts.get(name, build.false), label=f"new verdict={name}"
+        )
         for name in VERDICTS[1:]
     }
     return Wire({"run": negated(build.one_of(*ended.values(), label="ended")), **ended})

@@ -107,26 +107,27 @@ def decide(build: Builder, level: Level, above: Operation) -> Operation:
         clock.mark, negated(above.none), negated(clock.started), label="equal at the end"
     )
     parities = (
-        _odd(build, level.current, clock.trusted),
-        _odd(build, level.previous, build.true),
+        _odd(build, level.current, clock.trusted, "current"),
+        _odd(build, level.previous, build.true, "previous"),
         equal_here,
     )
-    full = build.all_of(clock.mark, level.previous[-1].filled, label="full")
+    full = build.all_of(clock.mark, level.previous[-1].filled, label="holds all it can")
     push = _at_end(build, "push", parities, clock.boundary, level.below_high, negated(full))
     low, some = negated(level.below_high), level.previous[0].filled
     pull = _at_end(build, "pull", parities, clock.boundary, low, some)
     return _latched(build, level, push, pull)
 
 
-def _odd(build: Builder, column: Column, trusted: Literal) -> Literal:
+def _odd(build: Builder, column: Column, trusted: Literal, name: str) -> Literal:
     """The parity of n(column). Only track 0 can hold what must not be trusted."""
     filled = [track.filled for track in column]
     terms = []
     for number in range(0, len(filled), 2):
         last = [negated(above) for above in filled[number + 1 :]]
         guard = [] if number else [trusted]
-        terms.append(build.all_of(filled[number], *last, *guard, label="odd"))
-    return build.one_of(*terms, label="odd")
+        label = f"{name} has {number + 1} filled"
+        terms.append(build.all_of(filled[number], *last, *guard, label=label))
+    return build.one_of(*terms, label=f"{name} is odd")
 
 
 def _at_end(build: Builder, what: str, parities: tuple[Literal, ...], *guards: Literal) -> Literal:
@@ -136,7 +137,8 @@ def _at_end(build: Builder, what: str, parities: tuple[Literal, ...], *guards: L
     for signs in ways:
         pairs = zip(parities, signs, strict=True)
         signed = (p if s else negated(p) for p, s in pairs)
-        terms.append(build.all_of(*signed, *guards, label=f"{what} at the end"))
+        label = f"{what} at the end, parities {''.join('01'[s] for s in signs)}"
+        terms.append(build.all_of(*signed, *guards, label=label))
     return build.one_of(*terms, label=f"{what} at the end")
 
 

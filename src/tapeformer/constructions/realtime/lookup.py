@@ -13,7 +13,7 @@ from math import prod
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
-from tapeformer.constructions.reach import live_rules, verdict_of
+from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.constructions.realtime.code import Cell, Code, Plane
 from tapeformer.constructions.realtime.column import Column, merged, top_cells
 from tapeformer.constructions.realtime.fields import Fields, bit_names
@@ -58,7 +58,10 @@ def tape_view(
 ) -> TapeView:
     """The view of one tape; `full` says that all levels of a stack are."""
     left, right = columns
-    tops = [merged(build, top_cells(build, column), "top") for column in columns]
+    tops = []
+    for side, column in zip(("left", "right"), columns, strict=True):
+        with build.scope(side):
+            tops.append(merged(build, top_cells(build, column), "top"))
     return TapeView(
         code=fields.code(tape),
         left=left,
@@ -101,16 +104,18 @@ def fired(
     build: Builder, fields: Fields, state: Wire, views: tuple[TapeView, ...], running: Literal
 ) -> Fired:
     """Looks up the rule and carries it out where every stack that it uses is ready."""
-    ready = tuple(_ready(build, fields, view) for view in views)
+    ready = tuple(_ready(build, fields, view, f"tape{t}") for t, view in enumerate(views, 1))
     met: Met = []
     made: Met = []
+    numbers = rule_numbers(fields.machine)
     for rule in live_rules(fields.machine):
         read = zip(views, rule.read, strict=True)
         match = [state[rule.state], *(t for v, s in read for t in _tests(v.code, s, v.head))]
         needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
-        name = f"{rule.state} {' '.join(rule.read)}"
-        met.append((build.all_of(*match, label=f"rule {name}"), rule))
-        made.append((build.all_of(running, *match, *needs, label=f"{name} fires"), rule))
+        name, own = f"{rule.state} {' '.join(rule.read)}", [numbers[rule.state, rule.read]]
+        met.append((build.all_of(*match, label=f"applies in {name}", rules=own), rule))
+        fires = build.all_of(running, *match, *needs, label=f"fires in {name}", rules=own)
+        made.append((fires, rule))
     return Fired(
         applies=build.one_of(*(literal for literal, _ in met), label="applies"),
         refused=_refused(build, fields, met, views, running),
@@ -123,16 +128,16 @@ def fired(
     )
 
 
-def _ready(build: Builder, fields: Fields, view: TapeView) -> dict[Move, list[Literal]]:
+def _ready(build: Builder, fields: Fields, view: TapeView, name: str) -> dict[Move, list[Literal]]:
     """What a move needs: a symbol to pop and room to push; at a bounded tape's end nothing."""
     room = [negated(column[-1].filled) for column in (view.left, view.right)]
     left = [view.left[0].filled, room[1]]
     if fields.bounded:
         bottom = view.left[0].cell[fields.bottom]
-        several = build.all_of(view.left[1].filled, room[1], label="several")
+        several = build.all_of(view.left[1].filled, room[1], label=f"{name} several left")
         single = [view.left[0].filled, negated(bottom), negated(view.left[1].filled)]
-        one = build.all_of(*single, room[1], label="one")
-        left = [build.one_of(view.at_end, several, one, label="can go left")]
+        one = build.all_of(*single, room[1], label=f"{name} one left")
+        left = [build.one_of(view.at_end, several, one, label=f"{name} can go left")]
     return {Move.LEFT: left, Move.STAY: [], Move.RIGHT: [view.right[0].filled, room[0]]}
 
 
@@ -142,17 +147,22 @@ def _refused(
     """Whether the rule that applies would push on a stack that is full in all its levels."""
     found = []
     for tape, view in enumerate(views):
-        moves = _moves(build, met, tape)
+        name = f"tape{tape + 1}"
+        moves = _moves(build, met, tape, "wants")
         inside = [negated(view.at_end)] if fields.bounded else []
         right, left = moves[Move.RIGHT], moves[Move.LEFT]
-        found.append(build.all_of(running, right, view.full[0], label="left refuses"))
-        found.append(build.all_of(running, left, view.full[1], *inside, label="right refuses"))
+        found.append(build.all_of(running, right, view.full[0], label=f"{name}.left refuses"))
+        refuses = build.all_of(running, left, view.full[1], *inside, label=f"{name}.right refuses")
+        found.append(refuses)
     return build.any_of(*found, label="out of space")
 
 
-def _moves(build: Builder, met: Met, tape: int) -> dict[Move, Literal]:
+def _moves(build: Builder, met: Met, tape: int, verb: str) -> dict[Move, Literal]:
+    name = f"tape{tape + 1} {verb}"
     return {
-        move: build.one_of(*(m for m, rule in met if rule.moves[tape] is move), label=move.name)
+        move: build.one_of(
+            *(m for m, rule in met if rule.moves[tape] is move), label=f"{name} {move.name}"
+        )
         for move in Move
     }
 
@@ -163,11 +173,11 @@ def _action(build: Builder, fields: Fields, made: Met, tape: int) -> TapeAction:
     def writing(move: Move, plane: Plane) -> Literal:
         moving = ((m, r) for m, r in made if r.moves[tape] is move)
         chosen = (m for m, r in moving if plane in code.planes(r.write[tape]))
-        return build.one_of(*chosen, label=f"{move.name} writes {plane}")
+        return build.one_of(*chosen, label=f"tape{tape + 1} {move.name} writes {plane}")
 
     planes = dict.fromkeys((*code.values, *code.head_planes))
     writes = {move: {plane: writing(move, plane) for plane in planes} for move in Move}
-    return TapeAction(_moves(build, made, tape), writes)
+    return TapeAction(_moves(build, made, tape, "moves"), writes)
 
 
 def stops(
@@ -183,9 +193,9 @@ def stops(
             verdict, reads = verdict_of(fields.machine, state), known.get(state, [])
             stuck = arrived[state]
             if state not in fields.machine.stopping:
-                stuck = _stuck(build, fields, stuck, heads, reads)
+                stuck = _stuck(build, fields, stuck, heads, reads, state)
             found.setdefault(verdict, []).append(stuck)
-    return {v: build.one_of(*literals, label=v) for v, literals in found.items()}
+    return {v: build.one_of(*literals, label=f"ends with {v}") for v, literals in found.items()}
 
 
 def _stuck(
@@ -194,15 +204,16 @@ def _stuck(
     arrived: Literal,
     heads: tuple[Cell, ...],
     known: Sequence[Reads],
+    state: str,
 ) -> Literal:
     """Whether a step is made into a state and none can follow; the shorter list is looked up."""
     symbols = [fields.code(tape).symbols for tape in fields.tapes]
     if 2 * len(known) < prod(map(len, symbols)):
-        go_on = [_reading(build, fields, arrived, heads, read) for read in known]
-        return negated(build.one_of(negated(arrived), *go_on, label="goes on"))
+        go_on = [_reading(build, fields, arrived, heads, read, state) for read in known]
+        return negated(build.one_of(negated(arrived), *go_on, label=f"goes on in {state}"))
     missing = set(product(*symbols)).difference(known)
-    end = [_reading(build, fields, arrived, heads, read) for read in sorted(missing)]
-    return build.one_of(*end, label="ends")
+    end = [_reading(build, fields, arrived, heads, read, state) for read in sorted(missing)]
+    return build.one_of(*end, label=f"ends in {state}")
 
 
 def _reading(
@@ -211,10 +222,11 @@ def _reading(
     arrived: Literal,
     heads: tuple[Cell, ...],
     read: Reads,
+    state: str,
 ) -> Literal:
     places = zip(fields.tapes, heads, read, strict=True)
     tests = (test for tape, head, s in places for test in _tests(fields.code(tape), s, head))
-    return build.all_of(arrived, *tests, label="reads")
+    return build.all_of(arrived, *tests, label=f"comes to {state} {' '.join(read)}")
 
 
 def _tests(code: Code, symbol: str, cell: Cell) -> tuple[Literal, ...]:

@@ -169,7 +169,7 @@ def _clock_outputs(
             starts = build.all_of(clock.boundary, negated(clock.started), wanted, label="starts")
             started = build.one_of(clock.started, starts, label="started")
             mark = build.one_of(clock.mark, starts, label="mark")
-        between = negated(build.one_of(mark, negated(started), label="mark or not started"))
+            between = negated(build.one_of(mark, negated(started), label="mark or not started"))
         yield f"started{number}", bit_wire(started)
         if number > 1:
             yield (
