@@ -71,8 +71,8 @@ def _attention(
 ) -> Array:
     fetched = [np.zeros((len(stream), 0))]
     for index, head in enumerate(layer.heads):
-        query, key = stream @ dense(head.query), stream @ dense(head.key)
-        value = _through(flow, f"{path}.head.{index}.value", stream, dense(head.value))
+        query, key = stream @ dense(head.query).T, stream @ dense(head.key).T
+        value = _through(flow, f"{path}.head.{index}.value", stream, dense(head.value).T)
         chosen = [_attended(query[i], key, positions, window, i) for i in range(len(stream))]
         fetched.append(value[chosen])
     mixed = _through(flow, f"{path}.mix", np.concatenate(fetched, axis=1), dense(layer.mix).T)
@@ -113,7 +113,7 @@ def exercised(
         if isinstance(parameter.value, Matrix) and parameter.path in flow:
             x, y = ((part != 0).astype(float) for part in flow[parameter.path])
             together = y.T @ (x if joined else np.ones_like(x))
-            if together.shape != parameter.shape:
+            if parameter.path.startswith("embedding"):
                 together = together.T
             rows, columns = parameter.value.rows, parameter.value.columns
             active = np.flatnonzero(together[rows, columns])

@@ -85,9 +85,9 @@ class SmallModel:
     def _head(self) -> Head:
         place, keys = self.chance.randrange(len(self.offsets)), len(self.offsets)
         density = self.chance.choice((0.05, 0.15))
-        value = self._sparse(range(self.width), self.fetched, density, self.values)
-        query = matrix((self.width, keys), {(0, place): 1})
-        return Head("h", place, query, zeros(self.width, keys), value)
+        value = self._sparse(range(self.fetched), self.width, density, self.values)
+        query = matrix((keys, self.width), {(place, 0): 1})
+        return Head("h", place, query, zeros(keys, self.width), value)
 
     def _network(self) -> tuple[Affine, ...]:
         count = self.chance.choice((0, 2, 3, 3, 4))

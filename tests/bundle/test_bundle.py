@@ -159,7 +159,7 @@ def test_modified_parameters_run_only_when_allowed(saved: Path) -> None:
 
 
 def test_other_versions_and_other_files_are_refused(saved: Path) -> None:
-    rewritten(saved, version=2)
+    rewritten(saved, version=1)
     assert "another version" in refused(saved)
     rewritten(saved, format="other")
     assert "not a bundle" in refused(saved)

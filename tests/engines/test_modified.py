@@ -70,9 +70,9 @@ def test_every_query_and_every_mix_flip_agrees() -> None:
 def test_attention_that_depends_on_content_is_scored(part: str) -> None:
     weights = transformer(MADE.machine, "queue", 1)
     d = len(weights.fields)
-    entries = {(row, column): (row * 7 + column) % 3 - 1 for row in range(d) for column in range(3)}
+    entries = {(row, column): (row * 7 + column) % 3 - 1 for row in range(3) for column in range(d)}
     path = f"layer.0.head.1.{part}"
-    edited = with_parameters(weights, {path: matrix((d, 3), entries)})
+    edited = with_parameters(weights, {path: matrix((3, d), entries)})
     full, fast = traces(edited, MADE.prompt(weights, "0110"))
     assert full == fast
 

@@ -86,8 +86,8 @@ def test_layer_normalisation_is_left_to_the_sparse_engine(cache: Path) -> None:
 
 def test_attention_to_content_is_left_to_the_sparse_engine(cache: Path) -> None:
     case = four()
-    shape = (len(case.weights.fields), case.weights.key_width)
-    keys = matrix(shape, {(row, row % shape[1]): 1 for row in range(shape[0])})
+    shape = (case.weights.key_width, len(case.weights.fields))
+    keys = matrix(shape, {(column % shape[0], column): 1 for column in range(shape[1])})
     weights = with_parameters(case.weights, {"layer.0.head.1.key": keys})
     looking = Case("content", weights, case.offsets, case.prompt)
     assert differences(looking, cache) == []

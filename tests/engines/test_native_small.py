@@ -57,8 +57,8 @@ def negated_source(times: int) -> Case:
         affine([{1: 1, 2: 1, 3: -1}], [0], width),
         affine([{0: 1} if i == 4 else {} for i in range(width)], [0] * width, 1, fields),
     )
-    query, key = matrix((width, 1), {(0, 0): 1}), zeros(width, 1)
-    head = Head("h", 0, query, key, matrix((width, 1), {(4, 0): 1}))
+    query, key = matrix((1, width), {(0, 0): 1}), zeros(1, width)
+    head = Head("h", 0, query, key, matrix((1, width), {(0, 4): 1}))
     none = integers([0] * width)
     layers = (
         Layer((), matrix((width, 0), {}), none, network),

@@ -172,9 +172,9 @@ def _layer(entry: Table, fields: tuple[str, ...], key: int, value: int) -> Layer
         Head(
             name=head.text("name"),
             position=head.integer("position", 0, MOST),
-            query=zeros(d, key),
-            key=zeros(d, key),
-            value=zeros(d, value),
+            query=zeros(key, d),
+            key=zeros(key, d),
+            value=zeros(value, d),
         )
         for head in entry.tables("heads")
     )

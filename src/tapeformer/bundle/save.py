@@ -24,7 +24,7 @@ from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
 
 PARAMETERS, CONFIG, MACHINE = "model.safetensors", "config.json", "machine.yaml"
-FORMAT, VERSION = "tapeformer-bundle", 1
+FORMAT, VERSION = "tapeformer-bundle", 2
 
 
 def save_bundle(bundle: Bundle, directory: Path, *, overwrite: bool = False) -> None:

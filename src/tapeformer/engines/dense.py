@@ -22,7 +22,7 @@ from tapeformer.engines.stream import Stop, Stream, check_choice, stops
 from tapeformer.engines.threads import one_thread
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
-from tapeformer.weights.matrices import stacked, transposed
+from tapeformer.weights.matrices import stacked
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
 
@@ -223,8 +223,8 @@ def _network(affines: Sequence[Affine], dtype: torch.dtype) -> nn.Sequential:
 
 
 def _per_head(parts: Sequence[Matrix], d: int, dtype: torch.dtype) -> nn.Parameter:
-    """The matrices of all heads of a layer, transposed, one above the other."""
-    return _parameter(full(stacked([transposed(part) for part in parts], d)), dtype)
+    """The matrices of all heads of a layer, one above the other."""
+    return _parameter(full(stacked(parts, d)), dtype)
 
 
 def _parameter(entries: NDArray[np.float64], dtype: torch.dtype) -> nn.Parameter:

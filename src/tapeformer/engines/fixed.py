@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.weights.matrices import transposed
 from tapeformer.weights.record import Head, Layer, Matrix, TransformerWeights
 
 Constants = NDArray[np.float64]
@@ -51,11 +50,11 @@ def _after(layer: Layer, constants: Constants) -> Constants:
 
 def fixed_query(head: Head, constants: Constants) -> NDArray[np.float64] | None:
     """The query of a head whose attention depends on the distance only; None for others."""
-    read = constants[head.query.rows]
+    read = constants[head.query.columns]
     if head.key.values.size or np.isnan(read).any():
         return None
-    query = np.zeros(head.query.shape[1])
-    np.add.at(query, head.query.columns, read * head.query.values)
+    query = np.zeros(head.query.shape[0])
+    np.add.at(query, head.query.rows, read * head.query.values)
     return query
 
 
@@ -82,7 +81,7 @@ def value_bound(weights: TransformerWeights) -> float:
         stream += highest
     largest = 0.0
     for layer in weights.layers:
-        values = [_absolute(transposed(head.value), stream) for head in layer.heads]
+        values = [_absolute(head.value, stream) for head in layer.heads]
         fetched = np.concatenate([np.zeros(0), *values])
         largest = max(largest, float(fetched.max(initial=0)))
         stream = stream + _absolute(layer.mix, fetched) + np.abs(layer.mix_bias)

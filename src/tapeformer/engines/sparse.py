@@ -144,7 +144,7 @@ class _Layer:
             for index, head in enumerate(layer.heads)
             if fixed_query(head, constants) is None
         ]
-        self.value = Product(stacked([transposed(h.value) for h in layer.heads], d), None, dtype)
+        self.value = Product(stacked([head.value for head in layer.heads], d), None, dtype)
         self.mix = Product(layer.mix, layer.mix_bias, dtype)
         self.network = Network(layer.feed_forward, dtype) if layer.feed_forward else None
         self.ring = torch.zeros((self.window, heads * weights.value_width), dtype=kept)
@@ -198,8 +198,8 @@ class _ScoredHead:
     def __init__(
         self, head: Head, positions: NDArray[np.float64], rightmost: bool, dtype: torch.dtype
     ) -> None:
-        self.query = Product(transposed(head.query), None, dtype)
-        self.key = Product(transposed(head.key), None, dtype)
+        self.query = Product(head.query, None, dtype)
+        self.key = Product(head.key, None, dtype)
         self.rightmost, self.seen = rightmost, 0
         self.positions = torch.as_tensor(positions).to(dtype)
         self.ring = torch.zeros_like(self.positions)

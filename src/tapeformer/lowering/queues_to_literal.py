@@ -109,16 +109,16 @@ def _head(blocks: Blocks, r: int) -> Head:
     """Q has one entry, K none, V one for each symbol and one for the parity."""
     offset = blocks.inside(r) - blocks.start(r)
     value = {
-        (blocks.symbol(r, number), blocks.slot(r, number) + offset): 1
+        (blocks.slot(r, number) + offset, blocks.symbol(r, number)): 1
         for number in range(blocks.symbols)
     }
-    value[blocks.parity(r), blocks.parity_slot(r) + offset] = 1
+    value[blocks.parity_slot(r) + offset, blocks.parity(r)] = 1
     return Head(
         name=blocks.machine.queues[r].name,
         position=r,
-        query=matrix((blocks.d, blocks.part), {(blocks.start(r), r): 1}),
-        key=zeros(blocks.d, blocks.part),
-        value=matrix((blocks.d, blocks.part), value),
+        query=matrix((blocks.part, blocks.d), {(r, blocks.start(r)): 1}),
+        key=zeros(blocks.part, blocks.d),
+        value=matrix((blocks.part, blocks.d), value),
     )
 
 

@@ -178,13 +178,13 @@ def _layer(
 def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Stream) -> Head:
     """Query e_r from the constant, key zero, values a copy of the parts that the head fetches."""
     d = len(stream.fields)
-    value = {(source, column): 1 for column, (source, _) in enumerate(stream.copies(plan))}
+    value = {(row, source): 1 for row, (source, _) in enumerate(stream.copies(plan))}
     return Head(
         name=plan.name,
         position=r,
-        query=matrix((d, key_width), {(0, r): 1}),
-        key=zeros(d, key_width),
-        value=matrix((d, value_width), value),
+        query=matrix((key_width, d), {(r, 0): 1}),
+        key=zeros(key_width, d),
+        value=matrix((value_width, d), value),
     )
 
 

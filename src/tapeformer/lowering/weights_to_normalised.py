@@ -75,11 +75,12 @@ def _head(head: Head, constant: int) -> Head:
 
 
 def _twice(part: Matrix, constant: int) -> Matrix:
-    totals = np.zeros(part.shape[1], np.int32)
-    np.add.at(totals, part.columns, part.values)
-    rows = np.full(part.shape[1], constant, np.int32)
-    from_constant = Matrix(part.shape, rows, np.arange(part.shape[1], dtype=np.int32), totals)
-    return replace(_sum(part, from_constant), shape=(2 * part.shape[0], part.shape[1]))
+    height, width = part.shape
+    totals = np.zeros(height, np.int32)
+    np.add.at(totals, part.rows, part.values)
+    columns = np.full(height, constant, np.int32)
+    from_constant = Matrix(part.shape, np.arange(height, dtype=np.int32), columns, totals)
+    return replace(_sum(part, from_constant), shape=(height, 2 * width))
 
 
 def _reading(affine: Affine) -> Affine:

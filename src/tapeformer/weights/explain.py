@@ -63,8 +63,8 @@ def explain_head(
 
 
 def _head_reads(weights: TransformerWeights, head: Head) -> tuple[str, ...]:
-    query = sorted({weights.fields[row] for row in head.query.rows})
-    copied = [weights.fields[row] for row in dict.fromkeys(head.value.rows.tolist())]
+    query = sorted({weights.fields[column] for column in head.query.columns})
+    copied = [weights.fields[column] for column in dict.fromkeys(head.value.columns.tolist())]
     return (f"query from {', '.join(query) or 'nothing'}", *(f"value from {f}" for f in copied))
 
 
@@ -75,7 +75,7 @@ def _head_writes(
     start = place * weights.value_width
     sources: dict[int, list[str]] = {}
     for row, column in zip(head.value.rows.tolist(), head.value.columns.tolist(), strict=True):
-        sources.setdefault(column, []).append(weights.fields[row])
+        sources.setdefault(row, []).append(weights.fields[column])
     written = []
     for row, column in zip(layer.mix.rows.tolist(), layer.mix.columns.tolist(), strict=True):
         if column - start in sources and start <= column < start + weights.value_width:
@@ -157,7 +157,7 @@ def explain_field(weights: TransformerWeights, name: str) -> Explanation:
             columns = layer.mix.columns[layer.mix.rows == place]
             if (columns // max(weights.value_width, 1) == number).any():
                 writers.append(f"head {head.position} ({head.name})")
-            if any((part.rows == place).any() for part in (head.query, head.key, head.value)):
+            if any((part.columns == place).any() for part in (head.query, head.key, head.value)):
                 readers.append(f"head {head.position} ({head.name})")
         for last in layer.feed_forward[-1:]:
             writers += _terms(*_row(last.matrix, place), layer.feed_forward[-2].names)

@@ -54,8 +54,8 @@ def fetches_tokens(weights: TransformerWeights) -> bool:
     """
     changed: set[int] = set()
     for layer in weights.layers:
-        seen = [rows for head in layer.heads for rows in (head.key.rows, head.value.rows)]
-        if any(changed.intersection(rows.tolist()) for rows in seen):
+        seen = [part.columns for head in layer.heads for part in (head.key, head.value)]
+        if any(changed.intersection(columns.tolist()) for columns in seen):
             return False
         last = [(affine.matrix, affine.bias) for affine in layer.feed_forward[-1:]]
         for matrix, bias in [(layer.mix, layer.mix_bias), *last]:

@@ -1,7 +1,9 @@
 """The weights of a Transformer (the paper's Section 2.3): sparse integer matrices and names.
 
-The record has no behaviour. Only nonzero entries are kept. What depends on n is not here: a
-positional coordinate knows the *rule* of its look-back, and the number comes from a layout.
+Every matrix is out x in and maps x to matrix x, as the weight of torch.nn.Linear; the one exception
+is an embedding, a table with a row for each value, as the weight of torch.nn.Embedding. Only
+nonzero entries are kept. What depends on n is not here: a positional coordinate knows the *rule* of
+its look-back, and the number comes from a layout.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One attention head: query and key are d x key_width, value is d x value_width.
+    """One attention head: query and key are key_width x d, value is value_width x d.
 
     `position` is the coordinate of the positional encoding that the query picks (the paper's r).
     """

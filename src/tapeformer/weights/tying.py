@@ -58,10 +58,10 @@ def _of_layer(weights: TransformerWeights, layer: Layer, path: str) -> Iterator[
     width = weights.value_width
     for place, head in enumerate(layer.heads):
         name = f"{path} head {head.name}"
-        yield Labelled(f"{name} query", weights.fields, weights.position_rules, head.query)
-        yield Labelled(f"{name} key", weights.fields, weights.position_rules, head.key)
+        yield Labelled(f"{name} query", weights.position_rules, weights.fields, head.query)
+        yield Labelled(f"{name} key", weights.position_rules, weights.fields, head.key)
         own = copies[place * width : (place + 1) * width]
-        yield Labelled(f"{name} value", weights.fields, own, head.value)
+        yield Labelled(f"{name} value", own, weights.fields, head.value)
     yield Labelled(f"{path} mix", weights.fields, copies, layer.mix)
     yield _column(f"{path} mix bias", weights.fields, layer.mix_bias)
     before = weights.fields

@@ -66,9 +66,9 @@ def _layer_faults(path: str, layer: Layer, weights: TransformerWeights) -> Itera
     d = len(weights.fields)
     for index, head in enumerate(layer.heads):
         where = f"{path}.head.{index}"
-        yield from _shape(f"{where}.query", head.query, (d, weights.key_width))
-        yield from _shape(f"{where}.key", head.key, (d, weights.key_width))
-        yield from _shape(f"{where}.value", head.value, (d, weights.value_width))
+        yield from _shape(f"{where}.query", head.query, (weights.key_width, d))
+        yield from _shape(f"{where}.key", head.key, (weights.key_width, d))
+        yield from _shape(f"{where}.value", head.value, (weights.value_width, d))
         if not 0 <= head.position < len(weights.position_rules):
             below = f"0 to {len(weights.position_rules) - 1}"
             yield _wrong(f"positional coordinate of {where}", below, head.position)

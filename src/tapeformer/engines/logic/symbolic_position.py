@@ -77,7 +77,7 @@ class Position:
     def _layer(self, index: int, layer: Layer, stream: list[Form]) -> list[Form]:
         fetched: list[Form] = []
         for number, head in enumerate(layer.heads, start=self.heads):
-            values = applied(transposed(head.value), None, stream)
+            values = applied(head.value, None, stream)
             fetched += [self._bring(number, index, form) for form in values]
         self.heads += len(layer.heads)
         stream = added(stream, applied(layer.mix, layer.mix_bias, fetched))
