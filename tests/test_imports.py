@@ -15,6 +15,7 @@ PACKAGE = "tapeformer"
 ANYTHING = {"*"}
 ALLOWED: dict[str, set[str]] = {
     "faults": set(),
+    "reprs": {"faults"},
     "machine": {"faults", "display"},
     "simulator": {"faults", "machine", "display"},
     "formats": {"faults", "machine"},
@@ -24,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "layout": set(),
     "circuit": {"faults"},
     "queues": {"faults", "circuit", "layout"},
-    "weights": {"faults", "layout"},
+    "weights": {"faults", "layout", "reprs"},
     "bundle": {"faults", "layout", "weights", "__version__"},
     "cache": set(),
     "engines": {"faults", "weights", "cache"},

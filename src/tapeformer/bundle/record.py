@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tapeformer.faults import quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.positions import offsets_for, window_for
 from tapeformer.weights.record import TransformerWeights
 from tapeformer.weights.tokens import Prompt
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bundle:
     """A model with all that is needed to give it a word and to read its answer.
 
@@ -29,10 +31,25 @@ class Bundle:
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """The look-back of each positional coordinate."""
+        """Return the look-back of each positional coordinate."""
         return offsets_for(self.weights, self.layout.lengths)
 
     @property
     def window(self) -> int:
-        """Tokens that must be kept."""
+        """Return the number of tokens that must be kept."""
         return window_for(self.offsets)
+
+    def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the model as a folder; another bundle is replaced only with `overwrite`."""
+        from tapeformer.bundle.save import save_bundle
+
+        save_bundle(self, folder, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        weights, layout = self.weights, self.layout
+        heads = sum(len(layer.heads) for layer in weights.layers)
+        return (
+            f"<Bundle {quoted(self.name)}: {layout.construction}, levels={layout.levels}, "
+            f"base={layout.base}, window={layout.window}, layers={len(weights.layers)}, "
+            f"heads={heads}, d_model={len(weights.fields)}>"
+        )

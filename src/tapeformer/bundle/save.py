@@ -11,11 +11,21 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict
-from hashlib import sha256
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tapeformer import __version__
+from tapeformer.bundle.check import checked_config
+from tapeformer.bundle.files import (
+    CONFIG,
+    FORMAT,
+    MACHINE,
+    PARAMETERS,
+    VERSION,
+    config_digest,
+    digest,
+    folder_path,
+)
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
@@ -23,59 +33,60 @@ from tapeformer.weights.record import Layer, TransformerWeights
 from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
 
-PARAMETERS, CONFIG, MACHINE = "model.safetensors", "config.json", "machine.yaml"
-FORMAT, VERSION = "tapeformer-bundle", 2
 
-
-def save_bundle(bundle: Bundle, directory: Path, *, overwrite: bool = False) -> None:
-    """Writes a bundle at once or not at all; another bundle is replaced only if told so."""
-    checked(bundle.weights)
-    _check_target(directory, overwrite)
-    files = bundle_files(bundle)
+def save_bundle(bundle: Bundle, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a bundle at once or not at all; another bundle is replaced only with `overwrite`."""
+    path = folder_path(folder)
+    files = _checked_files(bundle, path)
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+        _check_target(path, overwrite)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             _write(partial, files)
-            _put_in_place(partial, directory)
+            _put_in_place(partial, path)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise TapeformerError(
-            Fault("the bundle could not be written", SourceLocation(str(directory)), got=str(error))
+            Fault("the bundle could not be written", SourceLocation(str(path)), got=str(error))
         ) from error
 
 
+def _checked_files(bundle: Bundle, path: Path) -> dict[str, bytes]:
+    """Return the files, after the check that loading them makes: what is written can be loaded."""
+    checked(bundle.weights)
+    try:
+        files = bundle_files(bundle)
+        checked_config(files[CONFIG], path / CONFIG)
+    except TapeformerError as error:
+        remedy = "change the model before saving it"
+        raise TapeformerError(replace(fault, remedy=remedy) for fault in error.faults) from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TapeformerError(
+            Fault("the model cannot be written as JSON", SourceLocation(str(path)), got=str(error))
+        ) from None
+    return files
+
+
 def bundle_files(bundle: Bundle) -> dict[str, bytes]:
-    """The content of each file of a bundle; equal bundles give equal bytes."""
-    parameters = parameter_bytes(bundle.weights)
-    machine = bundle.machine.encode("utf-8")
-    hashes = _hashes(bundle, parameters, machine)
-    config = {**_config(bundle), "sha256": hashes}
+    """Return the content of each file of a bundle; equal bundles give equal bytes."""
+    parameters, machine = parameter_bytes(bundle.weights), bundle.machine.encode("utf-8")
+    config = {**_config(bundle), "sha256": _hashes(bundle, parameters, machine)}
     text = json.dumps(config, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return {PARAMETERS: parameters, CONFIG: text.encode("utf-8"), MACHINE: machine}
 
 
 def model_digest(bundle: Bundle) -> str:
-    """One hash for all of a bundle: the one that `config.json` has for itself."""
+    """Return one hash for all of a bundle: the one that `config.json` has for itself."""
     machine = bundle.machine.encode("utf-8")
     return _hashes(bundle, parameter_bytes(bundle.weights), machine)["config"]
 
 
 def _hashes(bundle: Bundle, parameters: bytes, machine: bytes) -> dict[str, str]:
-    """The hash of each file; that of the configuration covers the other two."""
+    """Return the hash of each file; that of the configuration covers the other two."""
     hashes = {"parameters": digest(parameters), "machine": digest(machine)}
-    return {**hashes, "config": digest(canonical({**_config(bundle), "sha256": hashes}))}
-
-
-def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal."""
-    return sha256(content).hexdigest()
-
-
-def canonical(config: Mapping[str, object]) -> bytes:
-    """A configuration as the bytes that are hashed."""
-    return json.dumps(config, sort_keys=True, separators=(",", ":")).encode("utf-8")
+    return {**hashes, "config": config_digest({**_config(bundle), "sha256": hashes})}
 
 
 def _config(bundle: Bundle) -> dict[str, object]:
@@ -90,7 +101,7 @@ def _config(bundle: Bundle) -> dict[str, object]:
         "fields": weights.fields,
         "position_rules": weights.position_rules,
         "layers": [_layer_config(layer) for layer in weights.layers],
-        "shapes": shapes(weights),
+        "shapes": _shapes_config(weights),
         "layer_norm": weights.layer_norm,
         "prompt": _prompt_config(bundle.prompt),
         "answer": dict(bundle.answer),
@@ -121,7 +132,7 @@ def _prompt_config(prompt: Prompt) -> dict[str, object]:
 
 
 def _layer_config(layer: Layer) -> dict[str, object]:
-    """Names of heads and neurons; without a network there is nothing to name."""
+    """Return the names of heads and neurons; None in place of neurons without a network."""
     hidden = [affine.names for affine in layer.feed_forward[:-1]]
     return {
         "heads": [{"name": head.name, "position": head.position} for head in layer.heads],
@@ -129,8 +140,8 @@ def _layer_config(layer: Layer) -> dict[str, object]:
     }
 
 
-def shapes(weights: TransformerWeights) -> dict[str, int]:
-    """The widths that names do not tell, and those that they do."""
+def _shapes_config(weights: TransformerWeights) -> dict[str, int]:
+    """Return the widths of heads, and what the names imply."""
     return {
         "d_model": len(weights.fields),
         "key_width": weights.key_width,
@@ -150,11 +161,12 @@ def _check_target(directory: Path, overwrite: bool) -> None:
     if not (overwrite and known):
         raise TapeformerError(
             Fault(
-                "the bundle's directory is already there",
+                "the bundle's folder is already there",
                 SourceLocation(str(directory)),
-                expected="no such directory, or an empty one",
+                expected="no such folder, or an empty one",
                 got="another bundle" if known else "something that is not a bundle",
-                remedy="choose another name, or remove it first",
+                remedy="choose another name, remove it first, or overwrite a bundle with --overwrite "
+                "(Python: overwrite=True)",
             )
         )
 
@@ -169,7 +181,7 @@ def _write(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _put_in_place(partial: Path, directory: Path) -> None:
-    """Renames the finished directory; an old bundle steps aside first and is then removed."""
+    """Rename the finished folder; an old bundle is renamed first and then removed."""
     if not directory.exists() or not any(directory.iterdir()):
         partial.rename(directory)
         return

@@ -1,21 +1,22 @@
 """Parameters <-> the bytes of `model.safetensors`: integers only, zeros not stored.
 
 A matrix is three vectors (rows, columns, values), a bias two (places, values); one that is all
-zero is not there. Reading trusts nothing: every size is checked against the file before use.
+zero is absent. Reading trusts nothing: every size is checked against the file before use.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
+from tapeformer.bundle.files import refuse
+from tapeformer.bundle.table import parsed
+from tapeformer.faults import quoted
 from tapeformer.weights.parameters import Parameter, parameters, with_parameters
 from tapeformer.weights.record import Integers, Matrix, TransformerWeights
 
@@ -62,10 +63,10 @@ def with_stored(skeleton: TransformerWeights, content: bytes, path: Path) -> Tra
     found: dict[str, Matrix | Integers] = {}
     for name in sorted({name.rpartition(".")[0] for name in tensors}):
         if name not in known:
-            _refuse(path, "a tensor that the model does not have", got=quoted(name))
+            refuse(path, "a tensor that the model does not have", got=name)
         found[name] = _restored(known[name], tensors, path)
     if tensors:
-        _refuse(path, "a tensor that the model does not have", got=quoted(min(tensors)))
+        refuse(path, "a tensor that the model does not have", got=min(tensors))
     return with_parameters(skeleton, found)
 
 
@@ -77,7 +78,7 @@ def _restored(parameter: Parameter, tensors: Tensors, path: Path) -> Matrix | In
     whole = [part for part in parts if part is not None]
     if len(whole) < len(parts) or len({part.size for part in whole}) > 1:
         expected = ", ".join(names) + ", all equally long"
-        _refuse(path, f"parameter {quoted(parameter.path)} is not complete", expected=expected)
+        refuse(path, f"parameter {quoted(parameter.path)} is not complete", expected=expected)
     if not is_matrix:
         return _vector(parameter, whole[0], whole[1], path)
     return Matrix((parameter.shape[0], parameter.shape[1]), whole[0], whole[1], whole[2])
@@ -87,7 +88,7 @@ def _vector(parameter: Parameter, places: Integers, values: Integers, path: Path
     size = parameter.shape[0]
     if ((places < 0) | (places >= size)).any() or (np.diff(places) <= 0).any():
         expected = f"increasing places from 0 to {size - 1}"
-        _refuse(path, f"the shape of {parameter.path} is wrong", expected=expected)
+        refuse(path, f"the shape of {parameter.path} is wrong", expected=expected)
     vector = np.zeros(size, np.int32)
     vector[places] = values
     return vector
@@ -100,10 +101,10 @@ def _tensors(content: bytes, path: Path) -> Tensors:
     end = 0
     for start, following, _ in sorted(spans.values()):
         if start != end:
-            _refuse(path, "the tensors do not fill the file", expected="no gap and no overlap")
+            refuse(path, "the tensors do not fill the file", expected="no gap and no overlap")
         end = following
     if end != len(body):
-        _refuse(path, "the tensors do not fill the file", f"{len(body)} bytes", str(end))
+        refuse(path, "the tensors do not fill the file", f"{len(body)} bytes", end)
     return {
         name: np.frombuffer(body[start:end], DTYPES[kind]).astype(np.int32)
         for name, (start, end, kind) in spans.items()
@@ -116,13 +117,8 @@ def _header(content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
     most = max(0, min(MOST_HEADER, len(content) - 8))
     if len(content) < 8 or length > most:
         expected = f"a header of at most {most} bytes"
-        _refuse(path, "the file is truncated or damaged", expected, str(length))
-    try:
-        header = json.loads(content[8 : 8 + length])
-    except (ValueError, RecursionError) as error:
-        _refuse(path, "the header is not JSON", "a table of tensors", quoted(str(error)))
-    if not isinstance(header, dict):
-        _refuse(path, "the header is not a table", got=type(header).__name__)
+        refuse(path, "the file is truncated or damaged", expected, length)
+    header = parsed(content[8 : 8 + length], path)
     header.pop("__metadata__", None)
     return header, content[8 + length :]
 
@@ -133,15 +129,15 @@ def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, st
     table = entry if isinstance(entry, dict) else {}
     kind = table.get("dtype")
     if not isinstance(kind, str) or kind not in DTYPES:
-        _refuse(path, what, "an integer type: " + ", ".join(DTYPES), quoted(str(kind)))
+        refuse(path, what, "an integer type: " + ", ".join(DTYPES), str(kind))
     shape, span = _integers(table.get("shape"), 1), _integers(table.get("data_offsets"), 2)
     if not shape or not span:
-        _refuse(path, what, expected="one dimension and two offsets")
+        refuse(path, what, expected="one dimension and two offsets")
     (count,), (start, end) = shape, span
     width = np.dtype(DTYPES[kind]).itemsize
     if not (start <= end <= size and end - start == count * width):
         expected = f"{count} entries of {width} bytes inside {size} bytes"
-        _refuse(path, what, expected, f"bytes {start} to {end}")
+        refuse(path, what, expected, f"bytes {start} to {end}")
     return start, end, kind
 
 
@@ -153,8 +149,3 @@ def _integers(value: object, count: int) -> list[int]:
         and all(type(item) is int and 0 <= item < 1 << 62 for item in value)
     )
     return list(value) if sound and isinstance(value, list) else []
-
-
-def _refuse(path: Path, what: str, expected: str = "", got: str = "") -> NoReturn:
-    remedy = "compile the machine again"
-    raise TapeformerError(Fault(what, SourceLocation(str(path)), expected, got, remedy))

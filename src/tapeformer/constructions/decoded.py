@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ParamSpec
 
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.simulator.result import Tape
+
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True)
@@ -37,3 +40,15 @@ def unreadable(what: str) -> TapeformerError:
     return TapeformerError(
         Fault(f"the window cannot be read: {what}", remedy="these tokens are not the machine's")
     )
+
+
+def checking(decode: Callable[Given, Decoded]) -> Callable[Given, Decoded]:
+    """Return a decoder that refuses tokens, a layout or a reading of another construction."""
+
+    def decoded(*given: Given.args, **named: Given.kwargs) -> Decoded:
+        try:
+            return decode(*given, **named)
+        except (LookupError, ValueError) as error:
+            raise unreadable(f"{error} is not what this construction writes") from None
+
+    return decoded

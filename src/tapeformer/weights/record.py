@@ -14,13 +14,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.reprs import ShortRepr
+
 Integers: TypeAlias = NDArray[np.int32]
 Token: TypeAlias = tuple[int, ...]
 """One value index for each factor, in the order of `TransformerWeights.factors`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class Matrix(ShortRepr):
     """An integer matrix: its nonzero entries, sorted by row and then column."""
 
     shape: tuple[int, int]
@@ -29,8 +31,8 @@ class Matrix:
     values: Integers
 
 
-@dataclass(frozen=True, eq=False)
-class Affine:
+@dataclass(frozen=True, eq=False, repr=False)
+class Affine(ShortRepr):
     """x -> matrix x + bias. Each output row has a name: what the neuron or field is for."""
 
     matrix: Matrix
@@ -38,16 +40,16 @@ class Affine:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Factor:
+@dataclass(frozen=True, repr=False)
+class Factor(ShortRepr):
     """One component of a token with its finite domain: a queue's symbol, a register, the parity."""
 
     name: str
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Head:
+@dataclass(frozen=True, eq=False, repr=False)
+class Head(ShortRepr):
     """One attention head: query and key are key_width x d, value is value_width x d.
 
     `position` is the coordinate of the positional encoding that the query picks (the paper's r).
@@ -60,8 +62,8 @@ class Head:
     value: Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Layer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Layer(ShortRepr):
     """Attention, residual, ReLU network, residual.
 
     `mix` (the paper's W, d x heads * value_width) and `mix_bias` (b) bring the concatenated heads
@@ -75,8 +77,8 @@ class Layer:
     feed_forward: tuple[Affine, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class TransformerWeights:
+@dataclass(frozen=True, eq=False, repr=False)
+class TransformerWeights(ShortRepr):
     """Every learnable parameter, and beside them the names and the positional rule.
 
     `embeddings` has a matrix (values x d) for each factor; a token's embedding is their sum.

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.reprs import ShortRepr
 from tapeformer.weights.record import Factor, Token
 
 
-@dataclass(frozen=True)
-class Prompt:
+@dataclass(frozen=True, repr=False)
+class Prompt(ShortRepr):
     """How a word becomes the prompt: `start` (where not empty), then a token for each symbol.
 
     Each goes to the factors `receivers`; the other factors have the value that `fill` gives, and

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.paper.decode import decode
 from tapeformer.constructions.paper.layout import NAME, layout, longest_word
 from tapeformer.constructions.record import Claims, Construction
@@ -36,7 +37,7 @@ PAPER = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=decode,
+    decode=checking(decode),
     longest_word=longest_word,
     choose=_choose,
     claims=_claims,

@@ -1,5 +1,6 @@
 """The one-queue baseline: a one-tape machine as a Post machine."""
 
+from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.post.decode import decode
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
 from tapeformer.constructions.record import Construction
@@ -24,7 +25,7 @@ POST = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=decode,
+    decode=checking(decode),
     longest_word=longest_word,
     choose=_choose,
 )

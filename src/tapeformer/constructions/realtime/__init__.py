@@ -1,5 +1,6 @@
 """The real-time construction: one token per step in base 2, and levels that grow in flight."""
 
+from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.realtime.decode import decode
 from tapeformer.constructions.realtime.layout import NAME, layout, longest_word, with_shared_rules
 from tapeformer.constructions.realtime.sizes import choose, more_levels
@@ -25,7 +26,7 @@ REALTIME = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=decode,
+    decode=checking(decode),
     longest_word=longest_word,
     choose=choose,
     grows=_grows,
