@@ -90,7 +90,7 @@ def test_every_entry_changed_in_turn_is_refused_or_runs(bundle: Bundle, tmp_path
     generate(load_bundle(directory), [], engine="sparse", max_tokens=5)
     ends = []
     for index, place in enumerate(places(config)):
-        for value in WRONG if bundle is POST else WRONG[index % 3 :: 3]:
+        for value in WRONG[index % 3 :: 3]:
             forged(directory, changed(config, place, value))
             try:
                 ends.append(outcome(directory))

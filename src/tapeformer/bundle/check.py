@@ -156,6 +156,8 @@ def _layer(entry: Table, rules: int) -> LayerNames:
     positions = [head.only("name", "position").integer("position", 0, rules - 1) for head in heads]
     names = [head.text("name") for head in heads]
     neurons = None if entry.entries["neurons"] is None else entry.text_lists("neurons")
+    if neurons == ():
+        entry.refuse("neurons", "null, or one or more lists of texts")
     return LayerNames(tuple(zip(names, positions, strict=True)), neurons)
 
 
@@ -176,22 +178,23 @@ def _widths(shapes: Table, d: int, rules: int, layers: tuple[LayerNames, ...]) -
 
 
 def _layout(entry: Table, rules: tuple[str, ...]) -> Layout:
-    """Return the layout: levels and base that its capacity allows, lengths within its window."""
+    """Return the layout: lengths, base and base^(levels - 1) are at most the window."""
     entry.only(
         *("construction", "levels", "base", "capacity", "lengths", "offsets", "window"),
     )
-    capacity = entry.integer("capacity", 1, MOST_CELLS)
-    levels = entry.integer("levels", 1, MOST_CELLS.bit_length())
-    base = entry.integer("base", 2, LONGEST)
-    if base ** (levels - 1) > capacity:
-        entry.refuse("levels", f"base^(levels - 1) at most the capacity, {capacity}")
     table = entry.table("lengths")
     lengths = {rule: table.integer(rule, 1, LONGEST) for rule in (*rules, *table.entries)}
     offsets = [lengths[rule] - 1 for rule in rules]
+    window = window_for(offsets)
     entry.equals("offsets", offsets)
-    entry.equals("window", window_for(offsets))
+    entry.equals("window", window)
     for rule in lengths:
-        table.integer(rule, 1, window_for(offsets))
+        table.integer(rule, 1, window)
+    levels = entry.integer("levels", 1, LONGEST.bit_length())
+    base = entry.integer("base", 2, max(2, window))
+    if base ** (levels - 1) > window:
+        entry.refuse("levels", f"base^(levels - 1) at most the window, {window}")
+    capacity = entry.integer("capacity", 1, MOST_CELLS)
     return Layout(entry.text("construction"), levels, base, lengths, capacity)
 
 
