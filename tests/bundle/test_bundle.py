@@ -69,7 +69,7 @@ def test_reprs_fit_a_line(record: object) -> None:
 
 def test_parts_of_a_model_show_their_sizes() -> None:
     layer = WEIGHTS.layers[1]
-    assert repr(BUNDLE).startswith("<Bundle 'parity_of_ones': paper, levels=1, base=8, window=14")
+    assert repr(BUNDLE).startswith("<Bundle 'parity_of_ones': paper, levels=1, base=8, layers=2")
     assert repr(layer.heads[0]).startswith("Head(name='marker', position=1, query=Matrix(shape=(2,")
     assert repr(WEIGHTS.factors[-1]) == "Factor(name='parity', values=('0', '1'))"
 

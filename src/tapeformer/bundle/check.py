@@ -112,7 +112,7 @@ def checked_config(content: bytes, path: Path) -> Config:
 
 def _check_version(entries: Mapping[str, object], path: Path) -> None:
     if entries.get("format") != FORMAT:
-        refuse(path, "this is not a bundle", quoted(FORMAT), entries.get("format"))
+        refuse(path, "this is not a bundle", quoted(FORMAT), quoted(str(entries.get("format"))))
     version = entries.get("version")
     if version != VERSION or type(version) is not int:
         _refuse_version(path, quoted(str(version))[1:-1])

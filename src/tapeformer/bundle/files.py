@@ -91,8 +91,6 @@ def _table(entry: object) -> Mapping[str, object]:
 
 
 def refuse(path: Path, what: str, expected: object = "", got: object = "") -> NoReturn:
-    """Raise the one fault that a file of a bundle has."""
-    shown = quoted(str(got), longest=100)
-    if not isinstance(got, str) or not got:
-        shown = shown[1:-1]
+    """Raise the one fault that a file of a bundle has; `got` is shown on one line, not too long."""
+    shown = quoted(str(got), longest=100)[1:-1]
     raise TapeformerError(Fault(what, SourceLocation(str(path)), str(expected), shown, AGAIN))

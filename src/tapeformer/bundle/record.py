@@ -50,6 +50,6 @@ class Bundle:
         heads = sum(len(layer.heads) for layer in weights.layers)
         return (
             f"<Bundle {quoted(self.name)}: {layout.construction}, levels={layout.levels}, "
-            f"base={layout.base}, window={layout.window}, layers={len(weights.layers)}, "
+            f"base={layout.base}, layers={len(weights.layers)}, "
             f"heads={heads}, d_model={len(weights.fields)}>"
         )

@@ -63,10 +63,10 @@ def with_stored(skeleton: TransformerWeights, content: bytes, path: Path) -> Tra
     found: dict[str, Matrix | Integers] = {}
     for name in sorted({name.rpartition(".")[0] for name in tensors}):
         if name not in known:
-            refuse(path, "a tensor that the model does not have", got=name)
+            refuse(path, "a tensor that the model does not have", got=quoted(name))
         found[name] = _restored(known[name], tensors, path)
     if tensors:
-        refuse(path, "a tensor that the model does not have", got=min(tensors))
+        refuse(path, "a tensor that the model does not have", got=quoted(min(tensors)))
     return with_parameters(skeleton, found)
 
 
@@ -129,7 +129,7 @@ def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, st
     table = entry if isinstance(entry, dict) else {}
     kind = table.get("dtype")
     if not isinstance(kind, str) or kind not in DTYPES:
-        refuse(path, what, "an integer type: " + ", ".join(DTYPES), str(kind))
+        refuse(path, what, "an integer type: " + ", ".join(DTYPES), quoted(str(kind)))
     shape, span = _integers(table.get("shape"), 1), _integers(table.get("data_offsets"), 2)
     if not shape or not span:
         refuse(path, what, expected="one dimension and two offsets")
