@@ -42,7 +42,7 @@ class Limits:
 
     entry: int = 128 << 20
     total: int = 1 << 30
-    entries: int = 4096
+    entries: int = 2048
 
 
 @dataclass(frozen=True)
