@@ -70,9 +70,12 @@ def test_an_entry_that_is_too_large_is_neither_read_nor_written(
     assert Store("code", folder).get("second") == found
 
 
-def test_a_huge_file_is_not_read_into_memory(folder: Path) -> None:
-    os.truncate(folder / f"{KEY}.code", 1 << 40)
+def test_a_huge_file_is_not_read_and_does_not_count_as_used(folder: Path) -> None:
+    file = folder / f"{KEY}.code"
+    os.truncate(file, 1 << 40)
+    os.utime(file, (1, 1))
     assert Store("code", folder).get(KEY) is None
+    assert file.stat().st_mtime == 1
 
 
 @pytest.mark.parametrize("limits", [Limits(total=5 * (HEAD + 1000)), Limits(entries=5)])
