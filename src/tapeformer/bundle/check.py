@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from tapeformer import __version__
 from tapeformer.bundle.files import FORMAT, MACHINE, VERSION, config_digest, refuse
+from tapeformer.bundle.record import RuleOrigin
 from tapeformer.bundle.table import Table, parsed
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.layout import Layout
@@ -31,7 +32,7 @@ MOST_COORDINATES = 1 << 24
 
 ENTRIES = (
     *("format", "version", "tapeformer", "name", "sha256", "layout", "factors", "fields"),
-    *("position_rules", "layers", "shapes", "layer_norm", "prompt", "answer"),
+    *("position_rules", "layers", "shapes", "layer_norm", "prompt", "answer", "rules"),
 )
 VERDICTS = ("run", "accept", "reject", "halt", "limit", "out_of_space")
 """The values that the factor of the verdict may have; `run` until the machine has stopped."""
@@ -77,6 +78,7 @@ class Config:
     layout: Layout
     prompt: Prompt
     answer: Mapping[str, object]
+    rules: tuple[RuleOrigin, ...]
     hashes: Mapping[str, str]
 
 
@@ -106,8 +108,16 @@ def checked_config(content: bytes, path: Path) -> Config:
         layout=layout,
         prompt=prompt,
         answer=_answer(table.table("answer"), factors, layout, prompt.parity),
+        rules=tuple(_rule(entry) for entry in table.tables("rules")),
         hashes=hashes,
     )
+
+
+def _rule(entry: Table) -> RuleOrigin:
+    """Return where a rule came from; its line is null where it has none."""
+    entry.only("text", "source", "line")
+    line = None if entry.entries["line"] is None else entry.integer("line", 1, LONGEST)
+    return RuleOrigin(entry.text("text"), entry.text("source"), line)
 
 
 def _check_version(entries: Mapping[str, object], path: Path) -> None:

@@ -52,6 +52,7 @@ def bundle_from(
         answer=config.answer,
         machine=text_of(contents[MACHINE], path / MACHINE),
         modified=modified,
+        rules=config.rules,
     )
 
 

@@ -13,6 +13,19 @@ from tapeformer.weights.record import TransformerWeights
 from tapeformer.weights.tokens import Prompt
 
 
+@dataclass(frozen=True)
+class RuleOrigin:
+    """A rule of the machine as text, and where it was read: the name of a file, and a line."""
+
+    text: str
+    source: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{self.text}  ({where})" if where else self.text
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Bundle:
     """A model with all that is needed to give it a word and to read its answer.
@@ -28,6 +41,7 @@ class Bundle:
     answer: Mapping[str, object]
     machine: str
     modified: bool = False
+    rules: tuple[RuleOrigin, ...] = ()
 
     @property
     def offsets(self) -> tuple[int, ...]:

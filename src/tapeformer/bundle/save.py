@@ -105,6 +105,7 @@ def _config(bundle: Bundle) -> dict[str, object]:
         "layer_norm": weights.layer_norm,
         "prompt": _prompt_config(bundle.prompt),
         "answer": dict(bundle.answer),
+        "rules": [asdict(rule) for rule in bundle.rules],
     }
 
 

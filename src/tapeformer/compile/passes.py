@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions, checked_options, compile_options
+from tapeformer.compile.rules import rule_origins
 from tapeformer.compile.sizes import for_every_word
 from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
@@ -74,6 +75,7 @@ def weights_to_bundle(work: Compilation) -> Compilation:
         prompt=prompt_for(queues),
         answer=_answer(work.machine, queues),
         machine=dumps(work.machine, OWN_FORMAT),
+        rules=rule_origins(work.machine),
     )
     return replace(work, bundle=bundle)
 

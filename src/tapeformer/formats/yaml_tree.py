@@ -7,7 +7,7 @@ So the parser's events are composed here: no tags, no types, no recursion, bound
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
@@ -134,7 +134,7 @@ class _Composer:
             raise TapeformerError(
                 _fault(f"the alias *{anchor} names nothing before it", self.source, line)
             )
-        return self.anchors[anchor]
+        return replace(self.anchors[anchor], line=line)
 
 
 def _tab_fault(text: str, source: str, line: int | None) -> Fault | None:
