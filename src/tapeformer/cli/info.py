@@ -1,7 +1,8 @@
-"""`tapeformer info`: what a model is, and what each of its parts reads and writes."""
+"""`tapeformer info`: say what a model is, and what each of its parts reads, writes and comes from."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +15,16 @@ from tapeformer.cli.output import print_json
 if TYPE_CHECKING:
     from tapeformer.bundle.record import Bundle
     from tapeformer.inference.model import Model
+    from tapeformer.weights.explain import Explanation
 
 HeadNumber = Annotated[int | None, typer.Option("--head", help="Explain this attention head.")]
-Neuron = Annotated[int | None, typer.Option("--neuron", help="Explain this neuron.")]
+Neuron = Annotated[
+    int | None,
+    typer.Option(
+        "--neuron",
+        help="Explain this neuron, by its number: what it does, and the rule and line it comes from.",
+    ),
+]
 Field = Annotated[str | None, typer.Option("--field", help="Explain this residual field.")]
 
 
@@ -38,10 +46,11 @@ def info(
     if as_json:
         record = {**model_record(bundle), **_tying(bundle)}
         if explanations:
-            record["explanations"] = explanations
+            record["explanations"] = [_explanation_record(bundle, e) for e in explanations]
         print_json(record)
     elif explanations:
-        print("\n\n".join(explanations))
+        rules = {number: str(rule) for number, rule in enumerate(bundle.rules, 1)}
+        print("\n\n".join(explanation.text(rules) for explanation in explanations))
     else:
         print(model_text(bundle))
         for name, number in _tying(bundle).items():
@@ -51,7 +60,7 @@ def info(
 
 def _explanations(
     bundle: Bundle, head: int | None, neuron: int | None, field: str | None
-) -> list[str]:
+) -> list[Explanation]:
     from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
 
     explained = []
@@ -61,11 +70,21 @@ def _explanations(
         explained.append(explain_neuron(bundle.weights, neuron))
     if field is not None:
         explained.append(explain_field(bundle.weights, field))
-    return [str(explanation) for explanation in explained]
+    return explained
+
+
+def _explanation_record(bundle: Bundle, explanation: Explanation) -> dict[str, object]:
+    """Return an explanation as plain data, with the text, file and line of each rule."""
+    rules = [
+        {"number": number, **asdict(bundle.rules[number - 1])}
+        for number in explanation.rules
+        if number <= len(bundle.rules)
+    ]
+    return {**asdict(explanation), "rules": rules}
 
 
 def _tying(bundle: Bundle) -> dict[str, int]:
-    """How many parameters the matrices are expanded from, where levels repeat one rule."""
+    """Count the parameters that the matrices are expanded from, where levels repeat one rule."""
     from tapeformer.constructions import construction
 
     if not construction(bundle.layout.construction).tied_levels:
@@ -76,7 +95,7 @@ def _tying(bundle: Bundle) -> dict[str, int]:
 
 
 def _heads_text(bundle: Bundle) -> str:
-    """A line for each head, and where to look further."""
+    """Return a line for each head, and how to ask further."""
     rules = bundle.weights.position_rules
     names = {head.position: head.name for layer in bundle.weights.layers for head in layer.heads}
     lines = [

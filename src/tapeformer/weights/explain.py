@@ -36,10 +36,11 @@ class Explanation:
         """Return the explanation as lines; `rules` has the text of each rule by its number."""
         lines = [self.title, *_shown("reads", self.reads), *_shown("writes", self.writes)]
         lines.append(f"  because {self.why}")
-        lines += [
-            f"  rule    {number}: {rules[number]}" for number in self.rules if number in rules
-        ]
-        return "\n".join([*lines, "  rule    ... and more"] if self.more_rules else lines)
+        named = [f"{number}: {rules[number]}" for number in self.rules if number in rules]
+        if rules and not named:
+            named = ["none in particular"]
+        named += ["... and more"] if self.more_rules else []
+        return "\n".join([*lines, *(f"  rule    {rule}" for rule in named)])
 
 
 def _shown(verb: str, entries: Sequence[str]) -> list[str]:
