@@ -38,6 +38,7 @@ def random_machine(seed: int, tapes: int, kind: TapeKind) -> TuringMachine:
         no_rule_rejects=rng.random() < 0.5,
         more_symbols=symbols,
         input_symbols=symbols[1:],
+        origin="as if from a file, where a state without rules stops",
     )
 
 

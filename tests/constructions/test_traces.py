@@ -122,6 +122,7 @@ def test_every_way_to_stop(name: str, accept_on: AcceptOn, no_rule_rejects: bool
                     accept_on=accept_on,
                     no_rule_rejects=no_rule_rejects,
                     more_symbols=("a",),
+                    origin="as if from a file, where a state without rules stops",
                 )
                 layout = construction(name).layout(machine, space=4, levels=1)
                 follow(name, machine, (), layout, steps=3, slow=True, every_token=True)

@@ -60,7 +60,7 @@ class Rule:
 
     def _has_plain_types(self) -> bool:
         """Return whether all types are exactly right: a quick test for files with many rules."""
-        if any(type(part) is not tuple for part in (self.read, self.write, self.moves)):
+        if {type(self.read), type(self.write), type(self.moves)} != {tuple}:
             return False
         texts = {*map(type, self.read), *map(type, self.write), type(self.state)}
         return texts | {type(self.next_state)} == {str} and {*map(type, self.moves)} <= {Move}
@@ -102,7 +102,8 @@ class TuringMachine:
     """A deterministic k-tape machine; every tape may be read and written.
 
     It stops on entering a halting or rejecting state, on entering an accepting state (unless
-    `accept_on` says only where no rule applies), and where no rule applies.
+    `accept_on` says only where no rule applies), and where no rule applies. `origin` is the format
+    it was read from, empty for a machine built in Python.
     """
 
     name: str

@@ -101,6 +101,7 @@ def test_every_way_to_stop(accept_on: AcceptOn, no_rule_rejects: bool) -> None:
                     accept_on=accept_on,
                     no_rule_rejects=no_rule_rejects,
                     more_symbols=("a",),
+                    origin="as if from a file, where a state without rules stops",
                 )
                 layout = REALTIME.layout(machine, 2)
                 follow("realtime", machine, (), layout, steps=3, slow=True, every_token=True)
