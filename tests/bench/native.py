@@ -20,7 +20,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import native
-from tapeformer.engines.logic.argmax import logic_of
+from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native.batch import INPUTS, Batch, Limits
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.gallery import gallery_machine
@@ -87,9 +87,9 @@ def main() -> None:
             engine, seconds = codegen(bundle, Path(folder))
             record |= {"seconds": seconds, "reason": engine.reason}
             record["tokens_per_second"] = single(engine, bundle, given.tokens, given.runs)
-            logic = logic_of(bundle.weights)
-            record["gates"] = len(logic.gates)
-            record["operations"] = len(packed_program(logic)[0].operations)
+            netlist = netlist_of(bundle.weights)
+            record["gates"] = len(netlist.gates)
+            record["operations"] = len(packed_program(netlist)[0].operations)
     print(json.dumps(record))
 
 

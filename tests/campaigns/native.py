@@ -25,7 +25,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch import Batch, Limits
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names

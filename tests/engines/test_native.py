@@ -10,8 +10,8 @@ import pytest
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import auto, dense, native, sparse
-from tapeformer.engines.logic.argmax import logic_of
-from tapeformer.engines.native import build
+from tapeformer.engines.logic.synthesis import netlist_of
+from tapeformer.engines.native import build, codegen
 from tapeformer.engines.native.cache import Cache
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.engines.stream import Stream
@@ -188,7 +188,7 @@ def test_a_refusal_is_found_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -
     case = four("queue", 4)
     normalised = Case("norm", with_layer_norm(case.weights), case.offsets, case.prompt)
     first = native_engine(normalised, cache)
-    monkeypatch.setattr(build, "logic_of", None)
+    monkeypatch.setattr(codegen, "netlist_of", None)
     second = native_engine(normalised, cache)
     assert second.reason == first.reason
     assert second.reason
@@ -232,15 +232,15 @@ def test_refusals_are_clear(cache: Path) -> None:
 def test_carried_values_take_no_gates_and_equal_parts_share_words() -> None:
     options = CompileOptions("paper", levels=4, base=4)
     weights = compile_machine(gallery_machine("busy_beaver_4"), options).weights
-    logic = logic_of(weights)
-    program, _ = packed_program(logic)
-    single = sum(len(gate.literals) - 1 for gate in logic.gates if gate.literals)
-    assert len(logic.gates) < 2 * count(weights).neurons
+    netlist = netlist_of(weights)
+    program, _ = packed_program(netlist)
+    single = sum(len(gate.literals) - 1 for gate in netlist.gates if gate.literals)
+    assert len(netlist.gates) < 2 * count(weights).neurons
     assert len(program.operations) < 1.5 * single
 
 
 def test_code_is_made_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = four()
     native_engine(case, cache)
-    monkeypatch.setattr(build, "logic_of", None)
+    monkeypatch.setattr(codegen, "netlist_of", None)
     assert native_engine(case, cache).advance(3).tolist() == [list(t) for t in EXPECTED[:3]]

@@ -12,12 +12,12 @@ import pytest
 
 from tapeformer.cache.store import Store
 from tapeformer.engines import native
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native import cache as caching
 from tapeformer.engines.native.build import is_made, single_code
 from tapeformer.engines.native.cache import Cache, Code
 from tapeformer.engines.native.compiler import object_code
-from tapeformer.engines.native.memory_layout import Plan
+from tapeformer.engines.native.memory_layout import MemoryLayout
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for
@@ -38,7 +38,7 @@ def tokens(folder: Path) -> list[list[int]]:
 
 
 def code(content: bytes) -> Code:
-    return Code(Plan(1, 8, 2, 0, 1, False, (((0, 1), (1, 1)),)), content)
+    return Code(MemoryLayout(1, 8, 2, 0, 1, False, (((0, 1), (1, 1)),)), content)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "other"])
@@ -113,28 +113,29 @@ def test_the_key_sees_every_parameter() -> None:
     assert len(keys) == 1 + len(paths)
 
 
-PLAN = {
-    **{"parts": 1, "stride": 8, "room": 2, "digits": 0, "proven_margin": 1, "keeps": False},
-    "places": [[[0, 1], [1, 1]]],
+LAYOUT = {
+    **{"elements": 1, "stride": 8, "spill_slots": 2, "margin_digits": 0},
+    **{"proven_margin": 1, "stores_words": False},
+    "value_masks": [[[0, 1], [1, 1]]],
 }
 WRONG_HEADERS: dict[str, object] = {
-    "no plan": {},
+    "no layout": {},
     "a list": [],
     "a number": 7,
     "null": None,
     "reason is no text": {"reason": 5},
-    "text for a number": PLAN | {"stride": "8"},
-    "fraction": PLAN | {"stride": 8.0},
-    "truth for a number": PLAN | {"room": True},
-    "number for a truth": PLAN | {"keeps": 1},
-    "negative": PLAN | {"room": -1},
-    "too large": PLAN | {"proven_margin": 1 << 64},
-    "missing": {name: value for name, value in PLAN.items() if name != "digits"},
-    "unknown": PLAN | {"more": 1},
-    "no places": {name: value for name, value in PLAN.items() if name != "places"},
-    "places are a number": PLAN | {"places": 3},
-    "half a place": PLAN | {"places": [[[0]]]},
-    "place is text": PLAN | {"places": [[["0", 1]]]},
+    "text for a number": LAYOUT | {"stride": "8"},
+    "fraction": LAYOUT | {"stride": 8.0},
+    "truth for a number": LAYOUT | {"spill_slots": True},
+    "number for a truth": LAYOUT | {"stores_words": 1},
+    "negative": LAYOUT | {"spill_slots": -1},
+    "too large": LAYOUT | {"proven_margin": 1 << 64},
+    "missing": {name: value for name, value in LAYOUT.items() if name != "margin_digits"},
+    "unknown": LAYOUT | {"more": 1},
+    "no masks": {name: value for name, value in LAYOUT.items() if name != "value_masks"},
+    "masks are a number": LAYOUT | {"value_masks": 3},
+    "half a mask": LAYOUT | {"value_masks": [[[0]]]},
+    "mask is text": LAYOUT | {"value_masks": [[["0", 1]]]},
 }
 
 
@@ -143,7 +144,7 @@ def with_header(header: bytes) -> bytes:
 
 
 def test_a_sound_header_is_found(tmp_path: Path) -> None:
-    Store("code", tmp_path).put("key", with_header(json.dumps(PLAN).encode()))
+    Store("code", tmp_path).put("key", with_header(json.dumps(LAYOUT).encode()))
     assert Cache(tmp_path).find("key") == code(b"code")
 
 
@@ -178,7 +179,7 @@ def plant(folder: Path) -> Path:
     arguments = "ptr %a, i64 %b, i64 %c, i64 %most, ptr %d, ptr %e, ptr %f, ptr %g, ptr %h, ptr %i"
     other = object_code(f"define i64 @run({arguments}) {{\nret i64 %most\n}}")
     (file,) = folder.iterdir()
-    Store("code", folder).put(file.stem, caching._packed(Code(true.plan, other)))
+    Store("code", folder).put(file.stem, caching._packed(Code(true.layout, other)))
     return file
 
 

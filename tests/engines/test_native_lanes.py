@@ -8,14 +8,14 @@ import pytest
 
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compile_machine
-from tapeformer.engines.logic.argmax import logic_of
-from tapeformer.engines.logic.bit_slicing import bitwise_program, needed
-from tapeformer.engines.logic.symbolic_position import Logic
-from tapeformer.engines.native.lane_assignment import Seating
+from tapeformer.engines.logic.bit_slicing import bit_sliced_program
+from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.netlist import Netlist, token_inputs
+from tapeformer.engines.logic.synthesis import netlist_of
+from tapeformer.engines.native.lane_assignment import LaneAssignment
 from tapeformer.engines.native.packed_program import packed_program
-from tapeformer.engines.native.packing import Roles
-from tapeformer.engines.native.repeated_blocks import places_of
-from tapeformer.engines.native.usage_similarity import inputs_of
+from tapeformer.engines.native.packing import Packing
+from tapeformer.engines.native.repeated_blocks import block_positions
 from tapeformer.gallery import gallery_machine
 
 MODELS = (
@@ -28,61 +28,61 @@ MODELS = (
 
 
 @cache
-def model(name: str, options: CompileOptions) -> tuple[tuple[str, ...], Logic]:
+def model(name: str, options: CompileOptions) -> tuple[tuple[str, ...], Netlist]:
     """The names of a model's factors, and its gates."""
     weights = compile_machine(gallery_machine(name), options).weights
-    return tuple(factor.name for factor in weights.factors), logic_of(weights)
+    return tuple(factor.name for factor in weights.factors), netlist_of(weights)
 
 
 def twins(name: str, levels: int) -> list[tuple[str, ...]]:
-    """The names of the factors of the first head that stand at one place of different copies."""
-    names, logic = model(name, CompileOptions(levels=levels))
+    """Name the factors of the first head that are at one index of different instances."""
+    names, netlist = model(name, CompileOptions(levels=levels))
     found: dict[tuple[int, int], list[str]] = {}
-    for factor, place in places_of(logic, inputs_of(logic), 64).items():
-        if place.block >= 0 and "2." in names[factor]:
-            found.setdefault((place.block, place.index), []).append(names[factor])
+    for factor, at in block_positions(netlist, token_inputs(netlist), 64).items():
+        if at.block >= 0 and "2." in names[factor]:
+            found.setdefault((at.block, at.index), []).append(names[factor])
     return [tuple(group) for group in found.values()]
 
 
-def test_both_stacks_of_a_tape_are_copies() -> None:
+def test_both_stacks_of_a_tape_are_instances_of_one_block() -> None:
     found = twins("busy_beaver_4", 5)
     assert len(found) == 10
     assert all(left.replace("left", "right") == right for left, right in found)
 
 
-def test_stacks_of_equal_tapes_are_copies() -> None:
+def test_stacks_of_equal_tapes_are_instances_of_one_block() -> None:
     found = {len(group) for group in twins("binary_addition", 2)}
     assert found == {2, 4}, "tape 1 has another alphabet than tapes 2 and 3"
 
 
 @pytest.mark.parametrize(("name", "options"), MODELS)
 def test_no_two_values_share_a_bit(name: str, options: CompileOptions) -> None:
-    _, logic = model(name, options)
-    seating = Seating(logic)
+    _, netlist = model(name, options)
+    assignment = LaneAssignment(netlist)
     taken: set[tuple[int, int]] = set()
-    for row in seating.seats:
-        for seat in row:
-            lanes = seating.grid.numbers(seat.lane) or range(64)
-            bits = {(seat.word, lane) for lane in lanes}
+    for factor in assignment.locations:
+        for location in factor:
+            lanes = assignment.grid.numbers(location.lane) or range(64)
+            bits = {(location.word, lane) for lane in lanes}
             assert not bits & taken
             taken |= bits
 
 
 @pytest.mark.parametrize(("name", "options"), MODELS)
-def test_a_role_never_depends_on_itself(name: str, options: CompileOptions) -> None:
-    _, logic = model(name, options)
-    roles = Roles(logic, Seating(logic))
-    roles.assign(needed(logic))
-    for role in roles.roles:
-        for column in role.columns:
-            for literal in column.cells.values():
-                assert roles.roles[roles.spots[literal >> 1].role].depth < role.depth
+def test_a_pack_never_depends_on_itself(name: str, options: CompileOptions) -> None:
+    _, netlist = model(name, options)
+    packing = Packing(netlist, LaneAssignment(netlist))
+    packing.assign(fan_in_cone(netlist))
+    for pack in packing.packs:
+        for column in pack.columns:
+            for literal in column.literals.values():
+                assert packing.packs[packing.bits[literal >> 1].pack].depth < pack.depth
 
 
 def test_further_levels_cost_little() -> None:
     counts = {}
     for levels in (6, 12):
-        _, logic = model("busy_beaver_5", CompileOptions(levels=levels))
-        counts[levels] = len(packed_program(logic)[0].operations)
-        assert 2 * counts[levels] < len(bitwise_program(logic).operations)
+        _, netlist = model("busy_beaver_5", CompileOptions(levels=levels))
+        counts[levels] = len(packed_program(netlist)[0].operations)
+        assert 2 * counts[levels] < len(bit_sliced_program(netlist).operations)
     assert counts[12] < 1.2 * counts[6]

@@ -1,122 +1,79 @@
-"""A pool of logic gates: every distinct gate stands once, negation is free.
+"""An and-inverter graph: AND gates of any fan-in, XOR gates, and negation on the edges.
 
-A literal is a number: twice the gate, plus one where it is negated. Gate 0 is the constant false.
+A literal is an integer: twice the gate's index, plus one where the gate's output is negated.
+Gate 0 is the constant false. Structurally equal gates are shared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal as Choice
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
 
 FALSE, TRUE = 0, 1
 
 
-@dataclass(frozen=True)
-class Gate:
-    """An input bit, the AND of literals, or the XOR of two."""
+class GateKind(StrEnum):
+    """What a gate computes from its fan-in."""
 
-    kind: Choice["constant", "input", "and", "xor"]
+    CONSTANT = "constant"
+    INPUT = "input"
+    AND = "and"
+    XOR = "xor"
+
+
+class Gate(NamedTuple):
+    """A node of the graph: its kind and the literals of its fan-in."""
+
+    kind: GateKind
     literals: tuple[int, ...] = ()
 
 
-class Gates:
-    """Makes gates; equal ones are shared and constants are folded."""
+class AndInverterGraph:
+    """Builds gates; shares equal ones (structural hashing) and folds constants."""
 
     def __init__(self) -> None:
-        self.gates: list[Gate] = [Gate("constant")]
-        self._known: dict[Gate, int] = {}
+        self.gates: list[Gate] = [Gate(GateKind.CONSTANT)]
+        self._index: dict[Gate, int] = {}
 
     def input(self) -> int:
-        """A new input bit."""
-        self.gates.append(Gate("input"))
+        """Add an input bit."""
+        self.gates.append(Gate(GateKind.INPUT))
         return 2 * len(self.gates) - 2
 
-    def all_of(self, literals: Iterable[int]) -> int:
-        """The AND of literals."""
+    def conjunction(self, literals: Iterable[int]) -> int:
+        """Return the AND of literals."""
         kept = set(literals)
         kept.discard(TRUE)
-        if FALSE in kept or any(literal ^ 1 in kept for literal in kept):
+        if FALSE in kept or not kept.isdisjoint([literal ^ 1 for literal in kept]):
             return FALSE
         if len(kept) < 2:
             return kept.pop() if kept else TRUE
-        return self._shared(Gate("and", tuple(sorted(kept))))
+        return self._shared(Gate(GateKind.AND, tuple(sorted(kept))))
 
-    def any_of(self, literals: Iterable[int]) -> int:
-        """The OR of literals."""
-        return self.all_of([literal ^ 1 for literal in literals]) ^ 1
+    def disjunction(self, literals: Iterable[int]) -> int:
+        """Return the OR of literals."""
+        return self.conjunction([literal ^ 1 for literal in literals]) ^ 1
 
     def xor(self, left: int, right: int) -> int:
-        """The exclusive OR; negations move to its output."""
+        """Return the exclusive OR; negations move to its output."""
         negated = (left ^ right) & 1
         low, high = sorted((left & ~1, right & ~1))
         if low == high:
             return FALSE ^ negated
         if low == FALSE:
             return high ^ negated
-        return self._shared(Gate("xor", (low, high))) ^ negated
+        return self._shared(Gate(GateKind.XOR, (low, high))) ^ negated
 
-    def choose(self, condition: int, yes: int, no: int) -> int:
-        """One of two literals."""
-        if yes == no:
-            return yes
-        return self.any_of([self.all_of([condition, yes]), self.all_of([condition ^ 1, no])])
+    def multiplexer(self, condition: int, then: int, otherwise: int) -> int:
+        """Select one of two literals."""
+        if then == otherwise:
+            return then
+        taken = self.conjunction([condition, then])
+        return self.disjunction([taken, self.conjunction([condition ^ 1, otherwise])])
 
     def _shared(self, gate: Gate) -> int:
-        if gate not in self._known:
-            self._known[gate] = len(self.gates)
+        if gate not in self._index:
+            self._index[gate] = len(self.gates)
             self.gates.append(gate)
-        return 2 * self._known[gate]
-
-
-Planes = Sequence[int]
-"""A whole number as literals: its binary digits, lowest first."""
-
-
-class Numbers:
-    """Arithmetic with numbers of which every binary digit is a literal."""
-
-    def __init__(self, gates: Gates) -> None:
-        self.gates = gates
-
-    def constant(self, value: int, width: int) -> list[int]:
-        """A number modulo 2 ** width."""
-        return [TRUE if value >> place & 1 else FALSE for place in range(width)]
-
-    def times(self, planes: Planes, factor: int, width: int) -> list[int]:
-        """A multiple, modulo 2 ** width."""
-        total = self.constant(0, width)
-        for place in range(width):
-            if factor >> place & 1:
-                shifted = [FALSE] * place + list(planes)
-                total = self.add(total, self._padded(shifted, width))
-        return total
-
-    def add(self, left: Planes, right: Planes, carry: int = FALSE) -> list[int]:
-        """The sum of two numbers of one width, modulo 2 ** width."""
-        total = []
-        for a, b in zip(left, right, strict=True):
-            half = self.gates.xor(a, b)
-            total.append(self.gates.xor(half, carry))
-            both, either = self.gates.all_of([a, b]), self.gates.all_of([half, carry])
-            carry = self.gates.any_of([both, either])
-        return total
-
-    def subtract(self, left: Planes, right: Planes) -> list[int]:
-        """The difference, modulo 2 ** width."""
-        return self.add(left, [plane ^ 1 for plane in right], TRUE)
-
-    def less(self, left: Planes, right: Planes) -> int:
-        """Whether one number without sign is smaller than another."""
-        found = FALSE
-        for a, b in zip(left, right, strict=True):
-            differ = self.gates.xor(a, b)
-            found = self.gates.choose(differ, b, found)
-        return found
-
-    def choose(self, condition: int, yes: Planes, no: Planes) -> list[int]:
-        """One of two numbers of one width."""
-        return [self.gates.choose(condition, a, b) for a, b in zip(yes, no, strict=True)]
-
-    def _padded(self, planes: Planes, width: int) -> list[int]:
-        return [*planes, *[FALSE] * width][:width]
+        return 2 * self._index[gate]

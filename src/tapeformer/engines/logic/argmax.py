@@ -1,62 +1,43 @@
-"""The next token as logic: one argmax per factor, the first value where several tie."""
+"""The argmax of each factor as gates: the first value where several tie, and the margin."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeformer.engines.logic.affine_forms import Form, applied, combined
+from tapeformer.engines.logic.affine_forms import AffineForm, linear_combination
 from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE
-from tapeformer.engines.logic.symbolic_position import Logic, Position
-from tapeformer.engines.logic.threshold_synthesis import MOST_ROOM, Neurons
-from tapeformer.weights.record import TransformerWeights
+from tapeformer.engines.logic.bit_vectors import BitVectors
+from tapeformer.engines.logic.threshold_synthesis import MAX_SLACK, Bounds, ThresholdSynthesis
 
 
-def logic_of(weights: TransformerWeights) -> Logic:
-    """The gates that compute a model's next token; raises NotLogicError where there are none."""
-    position = Position(weights)
-    stream = position.stream()
-    choices = _Choices(position.neurons)
-    following = tuple(
-        choices.of(applied(output.matrix, output.bias, stream)) for output in weights.outputs
-    )
-    gates = position.neurons.gates
-    guard = gates.any_of(position.neurons.doubts)
-    margin = tuple(choices.margin())
-    return Logic(
-        gates=tuple(gates.gates),
-        token=tuple(position.bits(forms) for forms in position.token),
-        fetched=tuple(position.fetched),
-        following=following,
-        guard=guard,
-        margin=margin,
-        proven_margin=choices.proven,
-    )
+class ArgmaxSynthesis:
+    """Builds one argmax after another, and the smallest margin among them.
 
+    `proven_margin` is 1 where some factor's margin is proven to be 1, otherwise None.
+    """
 
-class _Choices:
-    """Argmax of one factor after another, and the smallest margin among them."""
+    def __init__(self, synthesis: ThresholdSynthesis) -> None:
+        self.synthesis, self.graph = synthesis, synthesis.graph
+        self.vectors = BitVectors(synthesis.graph)
+        self.proven_margin: int | None = None
+        self._margins: list[list[int]] = []
 
-    def __init__(self, neurons: Neurons) -> None:
-        self.neurons, self.gates, self.numbers = neurons, neurons.gates, neurons.numbers
-        self.proven: int | None = None
-        self.margins: list[list[int]] = []
-
-    def of(self, logits: Sequence[Form]) -> tuple[int, ...]:
-        """The bit of each value: whether it is chosen."""
+    def argmax(self, logits: Sequence[AffineForm]) -> tuple[int, ...]:
+        """Return a literal for each value: whether it is chosen."""
         if len(logits) == 1:
             return (TRUE,)
-        spans = [self.neurons.span(form) for form in logits]
-        if not _may_be_bits(spans):
-            spans = [self.neurons.guessed_span(form) for form in logits]
-        return self._of_bits(logits) if _may_be_bits(spans) else self._of_numbers(logits, spans)
+        bounds = [self.synthesis.bounds(form) for form in logits]
+        if not _may_be_bits(bounds):
+            bounds = [self.synthesis.speculative_bounds(form) for form in logits]
+        return self._of_bits(logits) if _may_be_bits(bounds) else self._of_numbers(logits, bounds)
 
-    def _of_bits(self, logits: Sequence[Form]) -> tuple[int, ...]:
-        """Logits that are 0 or 1: the first 1, or the first value where there is none."""
-        ones = [self.neurons.as_bit(form) for form in logits]
-        total = combined(0, [(1, form) for form in logits])
-        low, high = self.neurons.span(total)
+    def _of_bits(self, logits: Sequence[AffineForm]) -> tuple[int, ...]:
+        """Choose among logits that are 0 or 1: the first 1, or the first value if there is none."""
+        ones = [self.synthesis.as_literal(form) for form in logits]
+        total = linear_combination(0, [(1, form) for form in logits])
+        low, high = self.synthesis.bounds(total)
         if high <= 1 <= low:
-            self.proven = 1
+            self.proven_margin = 1
             return tuple(ones)
         return self._first(ones, at_most_one=high <= 1)
 
@@ -66,65 +47,70 @@ class _Choices:
             if at_most_one:
                 chosen.append(one)
             else:
-                chosen.append(self.gates.all_of([one, earlier ^ 1]))
-                several = self.gates.any_of([several, self.gates.all_of([one, earlier])])
-            earlier = self.gates.any_of([earlier, one])
-        chosen[0] = self.gates.any_of([chosen[0], earlier ^ 1])
-        self.margins.append([self.gates.all_of([earlier, several ^ 1])])
+                chosen.append(self.graph.conjunction([one, earlier ^ 1]))
+                again = self.graph.conjunction([one, earlier])
+                several = self.graph.disjunction([several, again])
+            earlier = self.graph.disjunction([earlier, one])
+        chosen[0] = self.graph.disjunction([chosen[0], earlier ^ 1])
+        self._margins.append([self.graph.conjunction([earlier, several ^ 1])])
         return tuple(chosen)
 
     def _of_numbers(
-        self, logits: Sequence[Form], spans: Sequence[tuple[int, int]]
+        self, logits: Sequence[AffineForm], bounds: Sequence[Bounds]
     ) -> tuple[int, ...]:
-        """Any logits: a value wins if it is above the best before it and none after it does."""
-        low, high = min(low for low, _ in spans), max(high for _, high in spans)
+        """Compare logits as numbers, one value after another, keeping the best and the second."""
+        low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
         width = (high - low + 1).bit_length()
-        lifted = [combined(-low, [(1, form)]) for form in logits]
-        values = [self._digits(form, width) for form in lifted]
+        values = [self._vector(linear_combination(-low, [(1, form)]), width) for form in logits]
         best, second = values[0], None
-        above = [TRUE]
+        improves = [TRUE]
         for value in values[1:]:
-            wins = self.numbers.less(best, value)
-            loser = self.numbers.choose(wins, best, value)
+            wins = self.vectors.less(best, value)
+            loser = self.vectors.multiplexer(wins, best, value)
             second = loser if second is None else self._larger(second, loser)
-            best = self.numbers.choose(wins, value, best)
-            above.append(wins)
+            best = self.vectors.multiplexer(wins, value, best)
+            improves.append(wins)
         assert second is not None
-        self.margins.append(self.numbers.subtract(best, second))
-        return self._last(above)
+        self._margins.append(self.vectors.subtract(best, second))
+        return self._last(improves)
 
-    def _digits(self, form: Form, width: int) -> list[int]:
-        total = self.numbers.constant(form.constant, width)
+    def _vector(self, form: AffineForm, width: int) -> list[int]:
+        """Return a form's value as a bit vector."""
+        total = self.vectors.constant(form.constant, width)
         for node, coefficient in form.terms:
-            term = self.numbers.times([self.neurons.literals[node]], abs(coefficient), width)
-            operation = self.numbers.add if coefficient > 0 else self.numbers.subtract
+            literal = self.synthesis.literals[node]
+            term = self.vectors.multiple([literal], abs(coefficient), width)
+            operation = self.vectors.add if coefficient > 0 else self.vectors.subtract
             total = operation(total, term)
         return total
 
     def _larger(self, left: list[int], right: list[int]) -> list[int]:
-        return self.numbers.choose(self.numbers.less(left, right), right, left)
+        return self.vectors.multiplexer(self.vectors.less(left, right), right, left)
 
-    def _last(self, above: Sequence[int]) -> tuple[int, ...]:
+    def _last(self, improves: Sequence[int]) -> tuple[int, ...]:
+        """Return the last value that was better than all before it."""
         later, chosen = FALSE, []
-        for wins in reversed(above):
-            chosen.append(self.gates.all_of([wins, later ^ 1]))
-            later = self.gates.any_of([later, wins])
+        for wins in reversed(improves):
+            chosen.append(self.graph.conjunction([wins, later ^ 1]))
+            later = self.graph.disjunction([later, wins])
         return tuple(reversed(chosen))
 
     def margin(self) -> list[int]:
-        """The smallest margin that was not proven; none where all were."""
-        if not self.margins:
+        """Return the smallest margin that was not proven as a bit vector; empty if all were."""
+        if not self._margins:
             return []
-        if self.proven is not None:
-            return [self.gates.all_of(self.gates.any_of(digits) for digits in self.margins)]
-        width = max(len(digits) for digits in self.margins)
-        padded = [[*digits, *[FALSE] * (width - len(digits))] for digits in self.margins]
+        if self.proven_margin is not None:
+            nonzero = (self.graph.disjunction(digits) for digits in self._margins)
+            return [self.graph.conjunction(nonzero)]
+        width = max(len(digits) for digits in self._margins)
+        padded = [[*digits, *[FALSE] * (width - len(digits))] for digits in self._margins]
         least = padded[0]
         for digits in padded[1:]:
-            least = self.numbers.choose(self.numbers.less(digits, least), digits, least)
+            smaller = self.vectors.less(digits, least)
+            least = self.vectors.multiplexer(smaller, digits, least)
         return least
 
 
-def _may_be_bits(spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether logits that should be 0 or 1 could be within these bounds."""
-    return all(low <= 0 < high <= MOST_ROOM or low == high in (0, 1) for low, high in spans)
+def _may_be_bits(bounds: Sequence[Bounds]) -> bool:
+    """Check whether logits within these bounds could all be 0 or 1."""
+    return all(low <= 0 < high <= MAX_SLACK or low == high in (0, 1) for low, high in bounds)

@@ -1,4 +1,4 @@
-"""How far back each head looks, as a function of how many tokens can be seen."""
+"""How far back each head attends, as a function of how many tokens are visible."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.fixed import attended, constants_by_layer, fixed_query
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import TransformerWeights
 
 
-class Distances:
-    """The distances of all heads, which change at a few numbers of visible tokens only."""
+class AttentionOffsets:
+    """The offsets of all heads, which change at a few numbers of visible tokens only."""
 
     def __init__(self, weights: TransformerWeights, offsets: Sequence[int], window: int) -> None:
         positions = encoding(weights, offsets, window)
         columns = [
-            attended(positions @ _query(query), rightmost=False)
+            attended(positions @ _fixed(query), rightmost=False)
             for layer, constants in zip(weights.layers, constants_by_layer(weights), strict=True)
             for query in (fixed_query(head, constants) for head in layer.heads)
         ]
         table = np.stack([np.zeros(window, np.int32), *columns], axis=1)[:, 1:]
         changes = (table[1:] != table[:-1]).any(axis=1)
-        self.starts = np.concatenate([[0], np.flatnonzero(changes) + 1]) + 1
-        self.rows = np.ascontiguousarray(table[self.starts - 1], dtype=np.int64)
+        self._starts = np.concatenate([[0], np.flatnonzero(changes) + 1]) + 1
+        self._rows = np.ascontiguousarray(table[self._starts - 1], dtype=np.int64)
 
     def at(self, visible: int) -> tuple[NDArray[np.int64], int | None]:
-        """The distances for so many visible tokens, and for how many more tokens they hold."""
-        index = int(np.searchsorted(self.starts, visible, side="right")) - 1
-        last = index + 1 == len(self.starts)
-        return self.rows[index], None if last else int(self.starts[index + 1]) - visible
+        """Return the offsets for so many visible tokens, and for how many more tokens they hold.
+
+        None: for ever.
+        """
+        index = int(np.searchsorted(self._starts, visible, side="right")) - 1
+        last = index + 1 == len(self._starts)
+        return self._rows[index], None if last else int(self._starts[index + 1]) - visible
 
 
-def _query(query: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _fixed(query: NDArray[np.float64] | None) -> NDArray[np.float64]:
     if query is None:
         raise NotLogicError("what a head attends to depends on the tokens")
     return query

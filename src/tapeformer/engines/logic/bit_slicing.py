@@ -1,95 +1,83 @@
-"""Logic -> words, one word per bit: for batches, where each place of a word is another input."""
+"""Bit-slicing: one word per gate, and every bit of a word is another input of a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tapeformer.engines.logic.and_inverter_graph import Gate
-from tapeformer.engines.logic.program import ONES, Program, Words
-from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.logic.and_inverter_graph import Gate, GateKind
+from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.program import (
+    ONES,
+    LoadFetched,
+    LoadToken,
+    Program,
+    ProgramBuilder,
+    StoreToken,
+)
+
+SignedWord = tuple[int, bool]
+"""The index of an operation, and whether it holds the complement of what is meant."""
 
 
-def needed(logic: Logic, first: Iterable[int] = ()) -> list[int]:
-    """The gates that the outputs depend on, operands first, each near its first use.
-
-    What the factors in `first` depend on comes before all else.
-    """
-    factors = dict.fromkeys([*first, *range(len(logic.following))])
-    roots = [*(bit for f in factors for bit in logic.following[f]), logic.guard, *logic.margin]
-    sources = {f.literal >> 1: f.source >> 1 for f in logic.fetched}
-    order: list[int] = []
-    state: dict[int, bool] = {}
-    pending = [(literal >> 1, False) for literal in reversed(roots)]
-    while pending:
-        gate, left = pending.pop()
-        if left:
-            order.append(gate)
-        elif gate not in state:
-            state[gate] = True
-            pending.append((gate, True))
-            operands = [literal >> 1 for literal in logic.gates[gate].literals]
-            operands += [sources[gate]] if gate in sources else []
-            pending += [(operand, False) for operand in reversed(operands)]
-    return order
+def bit_sliced_program(netlist: Netlist) -> Program:
+    """Return the program in which every bit of a token, and every gate, is a word of its own."""
+    return _BitSlicing(netlist).program()
 
 
-def bitwise_program(logic: Logic) -> Program:
-    """The program in which every bit of a token, and every gate, is a word of its own."""
-    return _Bitwise(logic).program()
+class _BitSlicing:
+    """Translates gates one after another; a word may hold a gate's complement."""
 
-
-class _Bitwise:
-    """Gates become words one after another; a word may hold a gate's complement."""
-
-    def __init__(self, logic: Logic) -> None:
-        self.logic, self.words = logic, Words()
-        self.fetched = {f.literal >> 1: f for f in logic.fetched}
-        bits = [bit >> 1 for factor in logic.token for bit in factor]
-        self.place = {gate: word for word, gate in enumerate(bits) if gate}
-        self.width = len(bits)
-        self.kept: dict[int, int] = {}
-        self.made: dict[int, tuple[int, bool]] = {}
+    def __init__(self, netlist: Netlist) -> None:
+        self.netlist, self.builder = netlist, ProgramBuilder()
+        self.fetched = {bit.literal >> 1: bit for bit in netlist.fetched}
+        gates = [literal >> 1 for factor in netlist.token for literal in factor]
+        self.token_word = {gate: word for word, gate in enumerate(gates) if gate}
+        self.width = len(gates)
+        self.stored: dict[int, int] = {}
+        self.words: dict[int, SignedWord] = {}
 
     def program(self) -> Program:
-        for gate in needed(self.logic):
-            self.made[gate] = self._gate(gate, self.logic.gates[gate])
-        following = tuple(self._word(bit) for factor in self.logic.following for bit in factor)
-        guard = self._word(self.logic.guard)
-        margin = tuple(self._word(bit) for bit in self.logic.margin)
-        return Program(tuple(self.words.operations), self.width, following, guard, margin)
+        for gate in fan_in_cone(self.netlist):
+            self.words[gate] = self._gate(gate, self.netlist.gates[gate])
+        outputs = [literal for factor in self.netlist.next_token for literal in factor]
+        next_token = tuple(self._word(literal) for literal in outputs)
+        guard = self._word(self.netlist.guard)
+        margin = tuple(self._word(literal) for literal in self.netlist.margin)
+        return Program(tuple(self.builder.operations), self.width, next_token, guard, margin)
 
-    def _gate(self, number: int, gate: Gate) -> tuple[int, bool]:
-        """The word of a gate, and whether it holds the complement."""
-        if gate.kind == "constant":
-            return self.words.constant(0), False
-        if gate.kind == "input":
-            return self._input(number)
-        if gate.kind == "xor":
-            left, right = (self.made[literal >> 1] for literal in gate.literals)
-            return self.words.xor(left[0], right[0]), left[1] != right[1]
-        return self.words.all_of(*self._sides(gate.literals))
+    def _gate(self, index: int, gate: Gate) -> SignedWord:
+        if gate.kind is GateKind.AND:
+            return self.builder.conjunction(*self._by_sign(gate.literals))
+        if gate.kind is GateKind.XOR:
+            left, right = (self.words[literal >> 1] for literal in gate.literals)
+            return self.builder.xor(left[0], right[0]), left[1] != right[1]
+        if gate.kind is GateKind.INPUT:
+            return self._input(index)
+        return self.builder.constant(0), False
 
-    def _sides(self, literals: Iterable[int]) -> tuple[list[int], list[int]]:
-        sides: tuple[list[int], list[int]] = ([], [])
+    def _by_sign(self, literals: Iterable[int]) -> tuple[list[int], list[int]]:
+        """Split literals into words and words to be complemented."""
+        signs: tuple[list[int], list[int]] = ([], [])
         for literal in literals:
-            word, complement = self.made[literal >> 1]
-            sides[complement != bool(literal & 1)].append(word)
-        return sides
+            word, complemented = self.words[literal >> 1]
+            signs[complemented != bool(literal & 1)].append(word)
+        return signs
 
-    def _input(self, number: int) -> tuple[int, bool]:
-        if number in self.place:
-            return self.words.make("token", self.place[number]), False
-        fetched = self.fetched[number]
-        source, negated = fetched.source, bool(fetched.source & 1)
-        if source >> 1 in self.place:
-            place = self.place[source >> 1]
-            return self.words.make("fetched", place, fetched.head, ONES), negated
-        if source not in self.kept:
-            self.kept[source] = self.width
-            self.words.make("kept", self.width, self._word(source))
+    def _input(self, gate: int) -> SignedWord:
+        if gate in self.token_word:
+            return self.builder.add(LoadToken(self.token_word[gate])), False
+        bit = self.fetched[gate]
+        masks = ((bit.head, ONES),)
+        if bit.source >> 1 in self.token_word:
+            word = self.token_word[bit.source >> 1]
+            return self.builder.add(LoadFetched(word, masks)), bool(bit.source & 1)
+        if bit.source not in self.stored:
+            self.stored[bit.source] = self.width
+            self.builder.add(StoreToken(self.width, self._word(bit.source)))
             self.width += 1
-        return self.words.make("fetched", self.kept[source], fetched.head, ONES), False
+        return self.builder.add(LoadFetched(self.stored[bit.source], masks)), False
 
     def _word(self, literal: int) -> int:
-        word, complement = self.made[literal >> 1]
-        return self.words.complement(word) if complement != bool(literal & 1) else word
+        word, complemented = self.words[literal >> 1]
+        return self.builder.complement(word) if complemented != bool(literal & 1) else word

@@ -1,95 +1,212 @@
-"""Straight-line programs over machine words: what machine code is made from.
+"""Straight-line programs over machine words: the form of the gates that back ends compile.
 
-A word has one bit for each input of a batch, or, for a single stream, one for each of several
-equal parts of the model. Equal operations stand once.
+A word has one bit for each input of a batch (bit-slicing), or, for a single stream, one lane for
+each of several equal parts of the model (packing). Operands are indices of earlier operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-ONES = (1 << 64) - 1
+WORD_BITS = 64
+ONES = (1 << WORD_BITS) - 1
+"""A word with every bit set."""
 
-Operation = tuple[str, *tuple[int, ...]]
-"""Its name and its operands: earlier operations, or numbers.
 
-`token w`: word w of the newest token; `fetched w h mask h mask ...`: word w of the tokens that
-heads attend to, each head's part picked by a mask; `and`, `or`, `xor`, `less` (the first without
-the second): of two; `keep a mask`, `shift a n` (to the left; to the right where n is negative),
-`spread a lane` (one bit to all places), `any a mask` (whether a bit is set, to all places),
-`constant c`; `kept w a`: stores a further word of the newest token before heads fetch it.
-"""
+class BinaryOpcode(StrEnum):
+    """A bitwise operation on two words; `AND_NOT` is the first without the second."""
+
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    AND_NOT = "and_not"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What all operations share."""
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Return the earlier operations whose values this one reads."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Operation):
+    """A word that never changes."""
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadToken(Operation):
+    """A word of the newest token."""
+
+    word: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFetched(Operation):
+    """A word of the tokens that heads attend to: of each head the lanes of a mask."""
+
+    word: int
+    masks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreToken(Operation):
+    """Stores a further word of the newest token, for heads to fetch later."""
+
+    word: int
+    operand: int
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Return the operation whose value is stored."""
+        return (self.operand,)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Operation):
+    """A bitwise operation on two words."""
+
+    opcode: BinaryOpcode
+    left: int
+    right: int
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Return both operands."""
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Operation):
+    """What the operations on one word share."""
+
+    operand: int
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Return the only operand."""
+        return (self.operand,)
+
+
+@dataclass(frozen=True, slots=True)
+class Mask(Unary):
+    """The bits of a mask, all others 0."""
+
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shift(Unary):
+    """All lanes moved to the left, or to the right where `places` is negative."""
+
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast(Unary):
+    """One lane copied to all lanes."""
+
+    lane: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnyLane(Unary):
+    """Whether any lane is 1, in all lanes."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Operations in order; the words of the next token, the guard and the margin's digits.
+    """Operations in order, and which of them are the outputs.
 
-    A token has `width` words, the first `len(following)` of which are its factors'.
+    A token has `width` words; the first `len(next_token)` hold its factors, and `next_token` has
+    the operation that computes each of those words for the next token.
     """
 
     operations: tuple[Operation, ...]
     width: int
-    following: tuple[int, ...]
+    next_token: tuple[int, ...]
     guard: int
     margin: tuple[int, ...]
 
 
-class Words:
-    """Makes operations, each once, and folds constants."""
+class ProgramBuilder:
+    """Appends operations, each once (value numbering)."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
-        self._known: dict[Operation, int] = {}
+        self._index: dict[Operation, int] = {}
+        self._binary_index: dict[tuple[BinaryOpcode, int, int], int] = {}
 
-    def make(self, *operation: str | int) -> int:
-        """The number of an operation, which is appended if it is new."""
-        if operation not in self._known:
-            self._known[operation] = len(self.operations)  # type: ignore[index]
-            self.operations.append(operation)  # type: ignore[arg-type]
-        return self._known[operation]  # type: ignore[index]
+    def add(self, operation: Operation) -> int:
+        """Return the index of an operation, which is appended if it is new."""
+        index = self._index.setdefault(operation, len(self.operations))
+        if index == len(self.operations):
+            self.operations.append(operation)
+        return index
+
+    def binary(self, opcode: BinaryOpcode, left: int, right: int) -> int:
+        """Return the index of a binary operation; most are, so the record is made once only."""
+        key = opcode, left, right
+        index = self._binary_index.get(key)
+        if index is None:
+            index = self._binary_index[key] = len(self.operations)
+            self.operations.append(Binary(opcode, left, right))
+        return index
 
     def constant(self, bits: int) -> int:
-        """A word that never changes."""
-        return self.make("constant", bits & ONES)
+        """Return a constant word."""
+        return self.add(Constant(bits & ONES))
 
-    def all_of(self, yes: Sequence[int], no: Sequence[int]) -> tuple[int, bool]:
-        """AND of words and of complements; the answer may be the complement of the word given."""
-        if not yes:
-            return self._chain("or", no), True
-        result = self._chain("and", yes)
-        return (self.make("less", result, self._chain("or", no)) if no else result), False
+    def conjunction(self, words: Sequence[int], complements: Sequence[int]) -> tuple[int, bool]:
+        """Return the AND of words and complements, and whether it is itself complemented."""
+        if not words:
+            return self._tree(BinaryOpcode.OR, complements), True
+        result = self._tree(BinaryOpcode.AND, words)
+        if complements:
+            result = self.and_not(result, self._tree(BinaryOpcode.OR, complements))
+        return result, False
+
+    def disjunction(self, words: Iterable[int]) -> int:
+        """Return the OR of words."""
+        return self._tree(BinaryOpcode.OR, words)
 
     def xor(self, left: int, right: int) -> int:
-        """The exclusive OR of two words."""
-        return self.make("xor", *sorted((left, right)))
+        """Return the exclusive OR of two words."""
+        return self.binary(BinaryOpcode.XOR, min(left, right), max(left, right))
+
+    def and_not(self, left: int, right: int) -> int:
+        """Return the first word without the bits of the second."""
+        return self.binary(BinaryOpcode.AND_NOT, left, right)
 
     def complement(self, word: int) -> int:
-        """Every bit the other way."""
-        return self.make("less", self.constant(ONES), word)
+        """Return a word with every bit inverted."""
+        return self.and_not(self.constant(ONES), word)
 
-    def keep(self, word: int, mask: int) -> int:
-        """The bits of a mask, all others 0."""
+    def mask(self, word: int, mask: int) -> int:
+        """Return the bits of a mask, all others 0."""
         if mask & ONES == ONES:
             return word
-        if self.operations[word][0] == "keep":
-            numbers = self.operations[word][1:]
-            word, mask = numbers[0], mask & numbers[1]
-        return self.make("keep", word, mask & ONES)
+        operation = self.operations[word]
+        if isinstance(operation, Mask):
+            word, mask = operation.operand, mask & operation.mask
+        return self.add(Mask(word, mask & ONES))
 
     def shift(self, word: int, places: int) -> int:
-        """Moved to the left."""
-        return self.make("shift", word, places) if places else word
+        """Return a word shifted to the left."""
+        return self.add(Shift(word, places)) if places else word
 
-    def either(self, words: Iterable[int]) -> int:
-        """OR of words."""
-        return self._chain("or", list(words))
-
-    def _chain(self, kind: str, words: Sequence[int]) -> int:
-        """A balanced tree, so that no operand waits for long."""
+    def _tree(self, opcode: BinaryOpcode, words: Iterable[int]) -> int:
+        """Combine words by a balanced tree, so that the dependency chain is short."""
         level = sorted(set(words))
         while len(level) > 1:
-            pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
-            level = [self.make(kind, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            odd = level[len(level) & ~1 :]
+            pairs = zip(level[::2], level[1::2], strict=False)
+            level = [self.binary(opcode, left, right) for left, right in pairs] + odd
         return level[0]

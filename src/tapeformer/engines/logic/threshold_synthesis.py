@@ -1,80 +1,90 @@
-"""Neurons as gates: one AND where a neuron is proven to be 0 or 1, a check where it is not."""
+"""Threshold synthesis: a neuron, ReLU of an affine form over bits, becomes gates.
+
+A neuron proven to be 0 or 1 becomes one AND of ORs. Any other is computed as if it were a bit
+(speculation), and a guard says where it is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeformer.engines.logic.affine_forms import ZERO, Bundle, Form
-from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE, Gates, Numbers
-from tapeformer.engines.logic.mutual_exclusion import Clique, Facts, NotLogicError, clique_of
+from tapeformer.engines.logic.affine_forms import ZERO, AffineForm, NodeGroup
+from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE, AndInverterGraph
+from tapeformer.engines.logic.mutual_exclusion import Clique, MutualExclusion, clique_of
+from tapeformer.engines.logic.netlist import NotLogicError
 
-LARGEST = 1 << 24
+MAX_VALUE = 1 << 24
 """Values beyond this are not exact in the other engines' float32 either."""
 
-MOST_GATES = 60_000
+MAX_GATES = 60_000
 
-MOST_ROOM = 64
-"""How far above 1 the bound of a neuron may be."""
+MAX_SLACK = 64
+"""How far the largest value of a neuron may be above its threshold."""
+
+Bounds = tuple[int, int]
+"""The least and the largest value."""
 
 
-class Neurons:
-    """Nodes of a model, each a bit: of tokens, of what heads fetch, of neurons."""
+class ThresholdSynthesis:
+    """The nodes of a model, each a bit: of tokens, of what heads fetch, of neurons.
+
+    `guards` has a literal for each speculation that is 1 where it fails.
+    """
 
     def __init__(self) -> None:
-        self.gates, self.facts = Gates(), Facts()
-        self.numbers = Numbers(self.gates)
+        self.graph, self.exclusion = AndInverterGraph(), MutualExclusion()
         self.literals: list[int] = []
-        self.doubts: list[int] = []
-        self._neurons: dict[Form, Form] = {}
+        self.guards: list[int] = []
+        self._neurons: dict[AffineForm, AffineForm] = {}
         self._differences: dict[tuple[int, tuple[int, ...]], int] = {}
 
-    def new(self, literal: int) -> int:
-        """Another node; what is known of it is entered by the caller."""
-        if len(self.gates.gates) > MOST_GATES:
+    def add_node(self, literal: int) -> int:
+        """Add a node; the caller declares what is known of it."""
+        if len(self.graph.gates) > MAX_GATES:
             raise NotLogicError("the logic would be too large")
         self.literals.append(literal)
         return len(self.literals) - 1
 
-    def one_hot(self, size: int) -> list[Form]:
-        """New input bits of which exactly one is 1."""
+    def add_one_hot(self, size: int) -> list[AffineForm]:
+        """Add input bits of which exactly one is 1."""
         if size == 1:
-            return [Form(1)]
-        bits = [self.new(self.gates.input()) for _ in range(size)]
-        self.facts.one_hot(bits)
-        return [Form(0, ((bit, 1),)) for bit in bits]
+            return [AffineForm(1)]
+        bits = [self.add_node(self.graph.input()) for _ in range(size)]
+        self.exclusion.declare_one_hot(bits)
+        return [AffineForm(0, ((bit, 1),)) for bit in bits]
 
-    def span(self, form: Form) -> tuple[int, int]:
-        """Bounds of a form's value."""
-        form = self.without_differences(form)
-        return self._span(form, self.facts.cliques(form.terms))
+    def bounds(self, form: AffineForm) -> Bounds:
+        """Return proven bounds of a form's value."""
+        form = self._fold_differences(form)
+        return self._bounds(form, self.exclusion.clique_cover(form.terms))
 
-    def guessed_span(self, form: Form) -> tuple[int, int]:
-        """Bounds of a form's value if guesses hold that are doubted from now on."""
-        form = self.without_differences(form)
-        return self._span(form, self._with_guesses(form))
+    def speculative_bounds(self, form: AffineForm) -> Bounds:
+        """Return bounds of a form's value that hold unless a guard is set."""
+        form = self._fold_differences(form)
+        return self._bounds(form, self._speculative_cover(form))
 
-    def _span(self, form: Form, cliques: Sequence[Clique]) -> tuple[int, int]:
+    def _bounds(self, form: AffineForm, cliques: Sequence[Clique]) -> Bounds:
         low = form.constant + sum(clique.low for clique in cliques)
         high = form.constant + sum(clique.high for clique in cliques)
-        if max(-low, high) > LARGEST:
+        if max(-low, high) > MAX_VALUE:
             raise NotLogicError("values may be too large for exact arithmetic")
         return low, high
 
-    def relu(self, form: Form, together: Sequence[Bundle] = ()) -> Form:
-        """The form of a neuron: itself where it cannot be negative, else a new node.
+    def relu(self, form: AffineForm, together: Sequence[NodeGroup] = ()) -> AffineForm:
+        """Return a neuron's form: its input where that is never negative, else a new node.
 
         `together` has nodes that are likely to be parts of one sum.
         """
         if not form.terms:
-            return Form(max(0, form.constant))
+            return AffineForm(max(0, form.constant))
         if len(form.terms) == 1 and form.constant >= 0 and form.terms[0][1] > 0:
             return form
         if form not in self._neurons:
             self._neurons[form] = self._relu(form, together)
         return self._neurons[form]
 
-    def without_differences(self, form: Form) -> Form:
-        """The same value with one node for each difference of a bit and bits that imply it."""
+    def _fold_differences(self, form: AffineForm) -> AffineForm:
+        """Replace each difference of a bit and bits that imply it by one node."""
         implying = self._implying(form)
         if not implying:
             return form
@@ -82,24 +92,24 @@ class Neurons:
         for bit, others in sorted(implying.items()):
             if bit in terms:
                 opposite = -terms[bit]
-                taken = self._exclusive([one for one in others if terms.get(one) == opposite])
+                taken = self._exclusive_among([one for one in others if terms.get(one) == opposite])
                 if taken:
                     coefficient = terms.pop(bit)
                     for other in taken:
                         del terms[other]
                     rest = self._difference(bit, tuple(taken))
                     terms[rest] = terms.get(rest, 0) + coefficient
-        return Form(form.constant, tuple(sorted((n, c) for n, c in terms.items() if c)))
+        return AffineForm(form.constant, tuple(sorted((n, c) for n, c in terms.items() if c)))
 
-    def _implying(self, form: Form) -> dict[int, list[int]]:
-        """For each bit of a form those that imply it and are subtracted from it."""
+    def _implying(self, form: AffineForm) -> dict[int, list[int]]:
+        """Return, for each bit of a form, the bits that imply it and are subtracted from it."""
         if len({coefficient > 0 for _, coefficient in form.terms}) < 2:
             return {}
         coefficients = dict(form.terms)
         every = sum(1 << bit for bit in coefficients)
         found: dict[int, list[int]] = {}
         for other, coefficient in form.terms:
-            implied = self.facts.known[other].true & every & ~(1 << other)
+            implied = self.exclusion.implications[other].true & every & ~(1 << other)
             while implied:
                 bit = implied.bit_length() - 1
                 implied ^= 1 << bit
@@ -107,128 +117,134 @@ class Neurons:
                     found.setdefault(bit, []).append(other)
         return found
 
-    def _exclusive(self, bits: Sequence[int]) -> list[int]:
-        """As many of the bits, in order, as exclude each other."""
+    def _exclusive_among(self, bits: Sequence[int]) -> list[int]:
+        """Return as many of the bits, taken in order, as exclude each other."""
         found: list[int] = []
         for bit in bits:
-            if all(self.facts.exclusive(bit, one) for one in found):
+            if all(self.exclusion.are_exclusive(bit, one) for one in found):
                 found.append(bit)
         return found
 
     def _difference(self, bit: int, taken: tuple[int, ...]) -> int:
-        """The node that is 1 where a bit is 1 and none of those that imply it."""
+        """Return the node that is 1 where a bit is 1 and none of those that imply it."""
         if (bit, taken) not in self._differences:
             parts = [self.literals[bit], *(self.literals[other] ^ 1 for other in taken)]
-            node = self._differences[bit, taken] = self.new(self.gates.all_of(parts))
-            alone = clique_of([(bit, 1)])
-            self.facts.learn(node, [alone, clique_of([(other, -1) for other in taken])])
+            node = self._differences[bit, taken] = self.add_node(self.graph.conjunction(parts))
+            rest = clique_of([(other, -1) for other in taken])
+            self.exclusion.declare_maximum(node, [clique_of([(bit, 1)]), rest])
         return self._differences[bit, taken]
 
-    def _relu(self, form: Form, together: Sequence[Bundle]) -> Form:
-        form = self.without_differences(form)
-        cliques = self._sorted_out(form, together)
-        low, high = self._span(form, cliques)
+    def _relu(self, form: AffineForm, together: Sequence[NodeGroup]) -> AffineForm:
+        form = self._fold_differences(form)
+        cliques = self._relu_cover(form, together)
+        low, high = self._bounds(form, cliques)
         if low >= 0 or high <= 0:
             return form if low >= 0 else ZERO
-        node = self.new(self._at_least(1, high, cliques))
+        node = self.add_node(self._at_least(1, high, cliques))
         if high == 1:
-            self.facts.learn(node, cliques)
+            self.exclusion.declare_maximum(node, cliques)
         else:
-            self.facts.free(node)
-            self.doubts.append(self._at_least(2, high, cliques))
-        return Form(0, ((node, 1),))
+            self.exclusion.declare_unconstrained(node)
+            self.guards.append(self._at_least(2, high, cliques))
+        return AffineForm(0, ((node, 1),))
 
-    def _sorted_out(self, form: Form, together: Sequence[Bundle]) -> list[Clique]:
-        """The cliques of a form; if they leave it too high, bundles are taken for exclusive."""
-        first = [bit for bundle in together for bit in bundle]
-        cliques = self.facts.cliques(form.terms, first)
-        if self._span(form, cliques)[1] <= 1:
+    def _relu_cover(self, form: AffineForm, together: Sequence[NodeGroup]) -> list[Clique]:
+        """Return a clique cover; where its bound is above 1, try groups as exclusive, guarded."""
+        first = [bit for group in together for bit in group]
+        cliques = self.exclusion.clique_cover(form.terms, first)
+        if self._bounds(form, cliques)[1] <= 1:
             return cliques
-        assumed = self.facts.assume(together)
-        tighter = self.facts.cliques(form.terms, first)
-        if self._span(form, tighter)[1] == 1:
-            doubtful = [bits for bits, pairs in zip(together, assumed, strict=True) if pairs]
-            self.doubts += [self._several(bits) for bits in doubtful]
+        assumed = self.exclusion.assume_exclusive(together)
+        tighter = self.exclusion.clique_cover(form.terms, first)
+        if self._bounds(form, tighter)[1] == 1:
+            unproven = [bits for bits, pairs in zip(together, assumed, strict=True) if pairs]
+            self.guards += [self._more_than_one(bits) for bits in unproven]
             return tighter
-        self.facts.withdraw(assumed)
+        self.exclusion.retract(assumed)
         return cliques
 
-    def _several(self, bits: Sequence[int]) -> int:
-        """Whether more than one of the bits is 1: a tree, so that equal parts stay side by side."""
-        sums = [(self.literals[bit], FALSE) for bit in bits]
-        while len(sums) > 1:
-            pairs = [sums[index : index + 2] for index in range(0, len(sums), 2)]
-            sums = [self._sum(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        return sums[0][1]
+    def _more_than_one(self, bits: Sequence[int]) -> int:
+        """Return whether two bits or more are 1: a tree, so that equal parts stay side by side."""
+        counts = [(self.literals[bit], FALSE) for bit in bits]
+        while len(counts) > 1:
+            pairs = [counts[index : index + 2] for index in range(0, len(counts), 2)]
+            counts = [self._count(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return counts[0][1]
 
-    def _sum(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-        """Whether any is 1, and whether several are, of two lots of bits."""
-        both = self.gates.all_of([left[0], right[0]])
-        some = self.gates.any_of([left[0], right[0]])
-        return some, self.gates.any_of([left[1], right[1], both])
+    def _count(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        """Add two counts, each a pair of literals: at least one, and at least two."""
+        both = self.graph.conjunction([left[0], right[0]])
+        some = self.graph.disjunction([left[0], right[0]])
+        return some, self.graph.disjunction([left[1], right[1], both])
 
-    def as_bit(self, form: Form) -> int:
-        """A form that should be 0 or 1 as a literal; what is not proven of it is doubted."""
-        form = self.without_differences(form)
-        cliques = self._with_guesses(form)
-        low, high = self._span(form, cliques)
+    def as_literal(self, form: AffineForm) -> int:
+        """Return a form that should be 0 or 1 as a literal; guards check what is not proven."""
+        form = self._fold_differences(form)
+        cliques = self._speculative_cover(form)
+        low, high = self._bounds(form, cliques)
         if high > 1:
-            self.doubts.append(self._at_least(2, high, cliques))
+            self.guards.append(self._at_least(2, high, cliques))
         if low < 0:
-            self.doubts.append(self._at_least(0, high, cliques) ^ 1)
+            self.guards.append(self._at_least(0, high, cliques) ^ 1)
         return self._at_least(1, high, cliques)
 
-    def _with_guesses(self, form: Form) -> list[Clique]:
-        """The cliques of a form; where they are not enough, bits of which nothing is known are
-        taken for exclusive, and doubted."""
-        cliques = self.facts.cliques(form.terms)
-        low, high = self._span(form, cliques)
-        lots = [
-            [bit for bit, c in form.terms if (c > 0) == positive and self.facts.is_free(bit)]
+    def _speculative_cover(self, form: AffineForm) -> list[Clique]:
+        """Return a clique cover; where it does not prove a bit, speculate on unconstrained bits.
+
+        Those of one sign are assumed to be exclusive, and guards check it.
+        """
+        cliques = self.exclusion.clique_cover(form.terms)
+        low, high = self._bounds(form, cliques)
+        signs = [
+            [b for b, c in form.terms if (c > 0) == positive and self.exclusion.is_unconstrained(b)]
             for positive in (True, False)
         ]
-        if (low >= 0 and high <= 1) or max(map(len, lots)) < 3:
+        if (low >= 0 and high <= 1) or max(map(len, signs)) < 3:
             return cliques
-        assumed = self.facts.assume(lots)
-        tighter = self.facts.cliques(form.terms)
-        if self._span(form, tighter)[1] > MOST_ROOM:
-            self.facts.withdraw(assumed)
+        assumed = self.exclusion.assume_exclusive(signs)
+        tighter = self.exclusion.clique_cover(form.terms)
+        if self._bounds(form, tighter)[1] > MAX_SLACK:
+            self.exclusion.retract(assumed)
             return cliques
-        self.doubts += [self._several(bits) for bits in lots if bits]
+        self.guards += [self._more_than_one(bits) for bits in signs if bits]
         return tighter
 
-    def _at_least(self, least: int, high: int, cliques: Sequence[Clique]) -> int:
-        """Whether all cliques together stay near enough below their highest values."""
-        room = high - least
-        if room < 0:
-            return FALSE
-        if room > MOST_ROOM:
-            raise NotLogicError("a neuron has too wide a range")
-        within = [TRUE] * (room + 1)
-        for clique in cliques:
-            within = self._one_more(within, clique)
-        return within[room]
+    def _at_least(self, threshold: int, high: int, cliques: Sequence[Clique]) -> int:
+        """Return whether the sum of all cliques, at most `high`, reaches a threshold.
 
-    def _one_more(self, within: Sequence[int], clique: Clique) -> list[int]:
-        """For each number: whether what is missing so far, with one more clique, is at most it."""
-        missing = {clique.high - coefficient for _, coefficient in clique.terms}
-        steps = sorted(missing if clique.complete else missing | {clique.high})
+        Each clique may miss its largest value; together they may miss the slack.
+        """
+        slack = high - threshold
+        if slack < 0:
+            return FALSE
+        if slack > MAX_SLACK:
+            raise NotLogicError("a neuron has too wide a range")
+        within = [TRUE] * (slack + 1)
+        for clique in cliques:
+            within = self._add_clique(within, clique)
+        return within[slack]
+
+    def _add_clique(self, within: Sequence[int], clique: Clique) -> list[int]:
+        """For each slack, return whether adding one more clique stays within it."""
+        misses = {clique.high - coefficient for _, coefficient in clique.terms}
+        steps = sorted(misses if clique.complete else misses | {clique.high})
         near = [(step, self._misses_at_most(step, clique)) for step in steps if step < len(within)]
         return [
-            self.gates.any_of(
-                self.gates.all_of([literal, within[room - step]])
+            self.graph.disjunction(
+                self.graph.conjunction([literal, within[slack - step]])
                 for step, literal in near
-                if step <= room
+                if step <= slack
             )
-            for room in range(len(within))
+            for slack in range(len(within))
         ]
 
     def _misses_at_most(self, step: int, clique: Clique) -> int:
+        """Return whether a clique is at most `step` below its largest value."""
         least = clique.high - step
         near = [self.literals[bit] for bit, c in clique.terms if c >= least]
         far = [self.literals[bit] for bit, c in clique.terms if c < least]
         if not clique.complete and least <= 0:
-            return self.gates.any_of(far) ^ 1
+            return self.graph.disjunction(far) ^ 1
         if clique.complete and len(far) < len(near):
-            return self.gates.any_of(far) ^ 1
-        return self.gates.any_of(near)
+            return self.graph.disjunction(far) ^ 1
+        return self.graph.disjunction(near)

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.logic.attention_offsets import Distances
+from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
-from tapeformer.engines.native.build import BATCH_PARTS, batch_code
+from tapeformer.engines.native.build import BATCH_ELEMENTS, batch_code
 from tapeformer.engines.native.cache import Cache
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.llvm_loop import COUNTER
-from tapeformer.engines.native.memory_layout import Plan, aligned, least_margin
+from tapeformer.engines.native.memory_layout import MemoryLayout, aligned
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
 
-INPUTS = 64 * BATCH_PARTS
+INPUTS = 64 * BATCH_ELEMENTS
 """As many as a word has bits."""
 
 Flags = NDArray[np.bool_]
@@ -66,21 +66,21 @@ class Batch:
         processes: int = 1,
     ) -> None:
         code = batch_code(weights, Cache(cache))
-        self.plan, self.window = code.plan, window_for(offsets)
-        per_token = processes * _bytes_per_token(code.plan)
+        self.layout, self.window = code.layout, window_for(offsets)
+        per_token = processes * _bytes_per_token(code.layout)
         check_memory(Costs("batch", 0, per_token, None), self.window)
-        self.distances = Distances(weights, offsets, self.window)
+        self.distances = AttentionOffsets(weights, offsets, self.window)
         self.capacity = 1 << self.window.bit_length()
         self.code = loaded(code.machine_code)
-        self.starts = np.cumsum([0, *(len(factor) for factor in self.plan.places)])[:-1]
-        sizes = [len(factor) for factor in self.plan.places]
+        self.starts = np.cumsum([0, *(len(factor) for factor in self.layout.value_masks)])[:-1]
+        sizes = [len(factor) for factor in self.layout.value_masks]
         self.values = np.concatenate([np.arange(size) for size in sizes])
         self.values = self.values.astype(np.min_scalar_type(max(sizes)))
-        self.memory = aligned(self.capacity, self.plan.stride, BATCH_PARTS)
+        self.memory = aligned(self.capacity, self.layout.stride, BATCH_ELEMENTS)
 
     def word(self, value: Value) -> int:
         """The word of a token that says whether it has a value."""
-        return self.plan.places[value[0]][value[1]][0]
+        return self.layout.value_masks[value[0]][value[1]][0]
 
     def run(
         self,
@@ -93,13 +93,13 @@ class Batch:
         return _Run(self, prompts, stop, count, limits).to_the_end()
 
 
-def _bytes_per_token(plan: Plan) -> int:
+def _bytes_per_token(layout: MemoryLayout) -> int:
     """What a token of the window takes: twice its words, as the ring is a power of two.
 
     To read an input's window takes an octet and a number more for each place of a value.
     """
-    places = sum(len(factor) for factor in plan.places)
-    return 2 * 8 * BATCH_PARTS * plan.stride + 4 * places
+    places = sum(len(factor) for factor in layout.value_masks)
+    return 2 * 8 * BATCH_ELEMENTS * layout.stride + 4 * places
 
 
 class _Run:
@@ -120,9 +120,9 @@ class _Run:
         self.fresh = np.zeros(len(prompts), bool)
         self.before = np.full(len(prompts), -1, np.int64)
         self.words = np.array([batch.word(stop), batch.word(count), batch.word(count)], np.int64)
-        self.slots = aligned(batch.plan.room, BATCH_PARTS)
-        self.counters = aligned(COUNTER, BATCH_PARTS)
-        self.margin = aligned(max(1, batch.plan.digits), BATCH_PARTS)
+        self.slots = aligned(batch.layout.spill_slots, BATCH_ELEMENTS)
+        self.counters = aligned(COUNTER, BATCH_ELEMENTS)
+        self.margin = aligned(max(1, batch.layout.margin_digits), BATCH_ELEMENTS)
         self.newest = -1
 
     def to_the_end(self) -> list[Ended]:
@@ -180,7 +180,7 @@ class _Run:
             self._end(np.flatnonzero(doubted), stopped=False, doubted=True)
 
     def _call(self, most: int, back: NDArray[np.int64]) -> int:
-        watch = aligned(7, BATCH_PARTS)
+        watch = aligned(7, BATCH_ELEMENTS)
         live, fresh = packed(self.live), packed(self.fresh & self.live)
         watch[0] = watch[1] = watch[5] = watch[6] = live
         watch[3] = fresh
@@ -222,10 +222,11 @@ class _Run:
         self.live[indices] = False
 
     def _margin_of(self, index: int, tokens: int) -> float:
-        plan = self.batch.plan
+        layout = self.batch.layout
         if not tokens:
             return float("inf")
-        return least_margin(plan, unpacked(self.margin, len(self.prompts))[: plan.digits, index])
+        digits = unpacked(self.margin, len(self.prompts))[: layout.margin_digits, index]
+        return layout.least_margin(digits)
 
     def _window_of(self, index: int) -> NDArray[np.int32]:
         count = min(self.newest + 1, self.batch.window)

@@ -12,8 +12,8 @@ import numpy as np
 
 from tapeformer.cache.key import key_for
 from tapeformer.cache.store import Store
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
-from tapeformer.engines.native.memory_layout import Plan
+from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.native.memory_layout import MemoryLayout
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
@@ -22,14 +22,14 @@ PLAIN: dict[object, tuple[type, ...]] = {
     "bool": (bool,),
     "int | None": (int, type(None)),
 }
-"""Types of a plan's fields, as they are annotated, and of the values that JSON has for them."""
+"""Types of a memory layout's fields, as they are annotated, and of the values that JSON has for them."""
 
 
 @dataclass(frozen=True)
 class Code:
     """Machine code and how to use it."""
 
-    plan: Plan
+    layout: MemoryLayout
     machine_code: bytes
 
 
@@ -89,7 +89,7 @@ def _outcome(make: Callable[[], Code]) -> Code | Refusal:
 def _packed(found: Code | Refusal) -> bytes:
     """Return the length of a header, the header in JSON, and the machine code."""
     entries, code = (
-        (asdict(found.plan), found.machine_code)
+        (asdict(found.layout), found.machine_code)
         if isinstance(found, Code)
         else (asdict(found), b"")
     )
@@ -104,20 +104,20 @@ def _unpacked(content: bytes) -> Code | Refusal | None:
         entries = json.loads(content[8:end])
         if entries.keys() == {"reason"}:
             return Refusal(_of_type(entries["reason"], str))
-        return Code(_plan(entries), content[end:])
+        return Code(_layout(entries), content[end:])
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _plan(entries: Mapping[str, Any]) -> Plan:
-    """Return the plan of a header; ValueError or TypeError where it is not complete or sound."""
-    plain = {field.name: PLAIN[field.type] for field in fields(Plan) if field.type in PLAIN}
+def _layout(entries: Mapping[str, Any]) -> MemoryLayout:
+    """Return the memory layout of a header; ValueError or TypeError where it is not complete or sound."""
+    plain = {field.name: PLAIN[field.type] for field in fields(MemoryLayout) if field.type in PLAIN}
     given = {name: _of_type(entries[name], *types) for name, types in plain.items()}
-    places = tuple(
+    masks = tuple(
         tuple((_of_type(word, int), _of_type(mask, int)) for word, mask in factor)
-        for factor in entries["places"]
+        for factor in entries["value_masks"]
     )
-    return Plan(**{**entries, **given, "places": places})
+    return MemoryLayout(**{**entries, **given, "value_masks": masks})
 
 
 def _of_type(value: Any, *types: type) -> Any:

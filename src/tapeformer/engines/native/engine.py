@@ -15,12 +15,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.logic.attention_offsets import Distances
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.attention_offsets import AttentionOffsets
+from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import single_code
 from tapeformer.engines.native.cache import Cache, Code
-from tapeformer.engines.native.ring_buffer import Ring
+from tapeformer.engines.native.ring_buffer import RingBuffer
 from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import Token, TransformerWeights
@@ -46,7 +46,7 @@ class Engine(Stream):
         self.reason = ""
         self._successor: Stream | None = None
         code = self._unless_refused(lambda: single_code(checked(weights), Cache(cache)))
-        per_token = 2 * 8 * code.plan.stride + 8 * weights.key_width if code else 16
+        per_token = 2 * 8 * code.layout.stride + 8 * weights.key_width if code else 16
         super().__init__(weights, offsets, window, Costs("native", 0, per_token, memory))
         self._ring = self._unless_refused(partial(self._ring_for, code)) if code else None
         if self.reason:
@@ -60,8 +60,10 @@ class Engine(Stream):
             self.reason = str(error)
             return None
 
-    def _ring_for(self, code: Code) -> Ring:
-        return Ring(code, Distances(self.weights, self.offsets, self.window), self.window)
+    def _ring_for(self, code: Code) -> RingBuffer:
+        return RingBuffer(
+            code, AttentionOffsets(self.weights, self.offsets, self.window), self.window
+        )
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context; they need not be the first."""
@@ -106,11 +108,11 @@ class Engine(Stream):
             return self._successor.last_token()
         return tuple(self._started().newest(1)[0].tolist())
 
-    def _native(self) -> Ring:
+    def _native(self) -> RingBuffer:
         assert self._ring is not None
         return self._ring
 
-    def _started(self) -> Ring:
+    def _started(self) -> RingBuffer:
         ring = self._native()
         if not ring.seen:
             raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))

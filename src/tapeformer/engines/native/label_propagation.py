@@ -1,4 +1,8 @@
-"""Where factors belong that no head fetches: with those that they are used with, by vote."""
+"""Label propagation: factors that no head fetches get the head and instance they are used with.
+
+The gates that read a factor vote with the labels (numbers of heads, or of instances) that they
+depend on. It takes a few rounds, as factors labelled in one round vote in the next.
+"""
 
 from __future__ import annotations
 
@@ -6,94 +10,93 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from tapeformer.engines.logic.symbolic_position import Logic
+from tapeformer.engines.logic.netlist import Netlist
 
-SPAN = 8
-"""A factor used with heads farther apart than this belongs to none of them."""
+MAX_SPREAD = 8
+"""A factor used with heads farther apart than this gets none of them."""
 
-NEAR = 6
-"""A gate that depends on more heads, or copies, says nothing about where its operands belong."""
+MAX_LABELS = 6
+"""A gate that depends on more labels than this has no vote."""
 
-WEIGHT = 60
-"""What a gate's vote is worth, shared by the numbers that it depends on."""
+VOTE = 60
+"""The weight of a gate's vote, shared by the labels that it depends on."""
 
 ROUNDS = 4
-"""How often factors are placed by those placed before."""
 
 Winner = Callable[[Counter[int]], int | None]
-"""The number that has won a vote, if any has."""
+"""Returns the label that wins a vote, or None."""
 
 
-def near(count: Counter[int]) -> int | None:
-    """The head with most votes, if all that have any are near each other."""
-    if max(count) - min(count) > SPAN:
+def nearby_winner(votes: Counter[int]) -> int | None:
+    """Return the label with most votes, if all that have any are near each other."""
+    if max(votes) - min(votes) > MAX_SPREAD:
         return None
-    return max(count, key=lambda head: (count[head], head))
+    return max(votes, key=lambda label: (votes[label], label))
 
 
-def most(count: Counter[int]) -> int | None:
-    """The copy with more than half of the votes."""
-    copy, votes = count.most_common(1)[0]
-    return copy if 2 * votes > count.total() else None
+def majority_winner(votes: Counter[int]) -> int | None:
+    """Return the label with more than half of the votes."""
+    label, most = votes.most_common(1)[0]
+    return label if 2 * most > votes.total() else None
 
 
-def voted(
-    logic: Logic,
-    free: Mapping[int, int],
-    known: dict[int, int],
-    winner: Winner,
+def propagate_labels(
+    netlist: Netlist, unlabelled: Mapping[int, int], labels: dict[int, int], winner: Winner
 ) -> dict[int, int]:
-    """A number for each factor that is mostly used with one.
+    """Return a label for each factor that is mostly used with one.
 
-    `free` has the factor of each bit that is to be given one, `known` the numbers of other inputs.
+    `unlabelled` has the factor of each input gate to be labelled, `labels` those of other inputs.
     """
-    numbers: dict[int, int] = {}
+    found: dict[int, int] = {}
     readers = [
-        (index, {free[literal >> 1] for literal in gate.literals if literal >> 1 in free})
-        for index, gate in enumerate(logic.gates)
+        (index, {unlabelled[x >> 1] for x in gate.literals if x >> 1 in unlabelled})
+        for index, gate in enumerate(netlist.gates)
     ]
     readers = [reader for reader in readers if reader[1]]
     for _ in range(ROUNDS):
-        given = {gate: numbers[factor] for gate, factor in free.items() if factor in numbers}
-        votes = _votes(readers, _related(logic, known | given), numbers)
-        found = {factor: winner(count) for factor, count in votes.items()}
-        more = {factor: number for factor, number in found.items() if number is not None}
+        given = {gate: found[factor] for gate, factor in unlabelled.items() if factor in found}
+        votes = _votes(readers, _related_labels(netlist, labels | given), found)
+        winners = {factor: winner(count) for factor, count in votes.items()}
+        more = {factor: label for factor, label in winners.items() if label is not None}
         if not more:
             break
-        numbers |= more
-    return numbers
+        found |= more
+    return found
 
 
 def _votes(
-    readers: Iterable[tuple[int, set[int]]], related: Sequence[int], given: Mapping[int, int]
+    readers: Iterable[tuple[int, set[int]]], related: Sequence[int], found: Mapping[int, int]
 ) -> dict[int, Counter[int]]:
-    """The numbers that factors are used with that were not given one."""
+    """Count the votes for the factors that have no label yet."""
     votes: dict[int, Counter[int]] = {}
     for gate, factors in readers:
-        found = related[gate]
-        if 0 < found.bit_count() <= NEAR:
-            worth = WEIGHT // found.bit_count()
-            for factor in factors - given.keys():
+        labels = related[gate]
+        if 0 < labels.bit_count() <= MAX_LABELS:
+            weight = VOTE // labels.bit_count()
+            for factor in factors - found.keys():
                 count = votes.setdefault(factor, Counter())
-                for number in _members(found):
-                    count[number] += worth
+                for label in _members(labels):
+                    count[label] += weight
     return votes
 
 
 @cache
 def _members(bits: int) -> tuple[int, ...]:
-    return tuple(number for number in range(bits.bit_length()) if bits >> number & 1)
+    return tuple(label for label in range(bits.bit_length()) if bits >> label & 1)
 
 
-def _related(logic: Logic, known: Mapping[int, int]) -> list[int]:
-    """For each gate the numbers that it depends on, or else those of what depends on it, as bits."""
-    behind = [1 << known[gate] if gate in known else 0 for gate in range(len(logic.gates))]
-    for number, gate in enumerate(logic.gates):
+def _related_labels(netlist: Netlist, labels: Mapping[int, int]) -> list[int]:
+    """Return, for each gate, the labels of its fan-in, or else of its fan-out, as a bit set."""
+    fan_in = [1 << labels[gate] if gate in labels else 0 for gate in range(len(netlist.gates))]
+    for index, gate in enumerate(netlist.gates):
+        found = fan_in[index]
         for literal in gate.literals:
-            behind[number] |= behind[literal >> 1]
-    related = list(behind)
-    for number in range(len(logic.gates) - 1, 0, -1):
-        for literal in logic.gates[number].literals:
-            if not behind[literal >> 1]:
-                related[literal >> 1] |= related[number]
+            found |= fan_in[literal >> 1]
+        fan_in[index] = found
+    related = list(fan_in)
+    for index in range(len(netlist.gates) - 1, 0, -1):
+        found = related[index]
+        for literal in netlist.gates[index].literals:
+            if not fan_in[literal >> 1]:
+                related[literal >> 1] |= found
     return related

@@ -1,170 +1,190 @@
-"""Where the bits of a token stand for one stream: equal parts of a model share a word.
+"""Lane assignment: which word, and which SIMD lanes of it, hold each bit of a token.
 
-Lanes form a grid of heads and copies. What only one head fetches stands in one of its lanes, or in
-all of them where it belongs to no copy. A factor that no head fetches stands with those that it is
-used with, in the word of a factor that is used alike elsewhere. All this is a guess from the
-weights about what is alike; it decides speed only.
+Lanes form a grid of heads and instances. What only one head fetches goes to one of its lanes, or to
+all of them where it belongs to no repeated block. A factor that no head fetches goes with those
+that it is used with, into the word of a factor that is used alike in other lanes. All this is a
+guess from the weights about what is alike; it decides speed only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from tapeformer.engines.logic.symbolic_position import Logic
-from tapeformer.engines.native.label_propagation import most, near, voted
-from tapeformer.engines.native.repeated_blocks import places_of
-from tapeformer.engines.native.usage_similarity import Use, inputs_of, matched, uses_of
+from tapeformer.engines.logic.netlist import Netlist, token_inputs
+from tapeformer.engines.logic.program import WORD_BITS
+from tapeformer.engines.native.label_propagation import (
+    majority_winner,
+    nearby_winner,
+    propagate_labels,
+)
+from tapeformer.engines.native.repeated_blocks import block_positions
+from tapeformer.engines.native.usage_similarity import (
+    UsageProfile,
+    match_profiles,
+    usage_profiles,
+)
 
-MOST_LANES = 64
+MAX_LANES = WORD_BITS
 
 
-@dataclass(frozen=True)
-class Lane:
-    """The place of a bit in a word: without a copy, in all of the head's; without a head, in all."""
+class Lane(NamedTuple):
+    """The lanes that hold a bit: without an instance all of the head's, without a head all."""
 
     head: int | None = None
-    copy: int | None = None
+    instance: int | None = None
 
 
 @dataclass(frozen=True)
-class Grid:
-    """The lanes of a word: a row of heads for each copy."""
+class LaneGrid:
+    """The lanes of a word: a row of `heads` lanes for each instance."""
 
-    width: int
-    copies: int
+    heads: int
+    instances: int
 
     def numbers(self, lane: Lane) -> list[int]:
-        """The bits of a word that hold a bit; none where all do."""
+        """Return the numbers of the lanes that hold a bit; none where all do."""
         if lane.head is None:
             return []
-        copies = range(self.copies) if lane.copy is None else [lane.copy]
-        return [lane.head + self.width * copy for copy in copies]
+        instances = range(self.instances) if lane.instance is None else [lane.instance]
+        return [lane.head + self.heads * instance for instance in instances]
 
-    def seen_from(self, lane: Lane, number: int) -> int:
-        """The lane of a bit that is nearest to another lane, as its number."""
+    def nearest(self, lane: Lane, number: int) -> int:
+        """Return the lane nearest to a given one among those that hold a bit."""
         if lane.head is None:
             return number
-        copy = number // self.width if lane.copy is None else lane.copy
-        return lane.head + self.width * copy
+        instance = number // self.heads if lane.instance is None else lane.instance
+        return lane.head + self.heads * instance
 
     def lane(self, number: int) -> Lane:
-        """The lane with a number."""
-        copy, head = divmod(number, self.width)
-        return Lane(head, copy)
+        """Return the lane with a number."""
+        instance, head = divmod(number, self.heads)
+        return Lane(head, instance)
 
 
-@dataclass(frozen=True)
-class Seat:
-    """A word of the token, and a lane of it."""
+class BitLocation(NamedTuple):
+    """A word of the token, and the lanes of it that hold a bit."""
 
     word: int
     lane: Lane
 
 
-class Seating:
-    """`seats` has a seat for each value of each factor, `brought` the lanes of bits from heads."""
+class LaneAssignment:
+    """`locations` has a location for each value of each factor, `fetched_lanes` that of each
+    input gate that a head fetches."""
 
-    def __init__(self, logic: Logic) -> None:
-        self.logic = logic
-        self.width = 1 + max((fetched.head for fetched in logic.fetched), default=0)
-        self.inputs = inputs_of(logic)
-        self.places = places_of(logic, self.inputs, MOST_LANES // self.width)
-        copies = 1 + max((place.copy for place in self.places.values()), default=0)
-        self.grid = Grid(self.width, copies)
-        fetched = {factor for factor, _ in self.inputs.source_of.values()}
-        self.free = [f for f in range(len(logic.token)) if f not in fetched]
-        self.heads, self.copies = self._voted()
-        self.uses = uses_of(logic, self.inputs, self.heads)
-        self.word_of, words = self._fetched_words()
-        self._seat_free(words)
-        self.lanes = [self._lane(factor) for factor in range(len(logic.token))]
-        self.brought = {
-            bit: Lane(self.inputs.head_of[bit], self.lanes[factor].copy)
-            for bit, (factor, _) in self.inputs.source_of.items()
+    def __init__(self, netlist: Netlist) -> None:
+        self.netlist = netlist
+        heads = 1 + max((bit.head for bit in netlist.fetched), default=0)
+        self.inputs = token_inputs(netlist)
+        self.positions = block_positions(netlist, self.inputs, MAX_LANES // heads)
+        instances = 1 + max((at.instance for at in self.positions.values()), default=0)
+        self.grid = LaneGrid(heads, instances)
+        self.fetched = {factor for factor, _ in self.inputs.fetched.values()}
+        self.head_of, self.instance_of = self._labels()
+        self.profiles = usage_profiles(netlist, self.inputs, self.head_of)
+        self.word_of = self._fetched_words()
+        self._assign_unfetched()
+        lanes = [self._lane(factor) for factor in range(len(netlist.token))]
+        self.fetched_lanes = {
+            gate: Lane(self.inputs.head[gate], lanes[factor].instance)
+            for gate, (factor, _) in self.inputs.fetched.items()
         }
-        self.seats = tuple(self._row(factor) for factor in range(len(logic.token)))
+        self.locations = tuple(
+            tuple(BitLocation(self.word_of[factor] + i, lane) for i in range(self._size(factor)))
+            for factor, lane in enumerate(lanes)
+        )
 
     def _lane(self, factor: int) -> Lane:
-        head = self.heads.get(factor)
-        return Lane(head, None if head is None else self.copies.get(factor))
-
-    def _row(self, factor: int) -> tuple[Seat, ...]:
-        word, lane = self.word_of[factor], self.lanes[factor]
-        return tuple(Seat(word + value, lane) for value in range(self._size(factor)))
-
-    def _voted(self) -> tuple[dict[int, int], dict[int, int]]:
-        """The head and the copy of each factor; voted for where no head fetches it."""
-        source_of, head_of = self.inputs.source_of, self.inputs.head_of
-        owner = {source_of[bit][0]: head for bit, head in head_of.items()}
-        heads = {factor: owner[factor] for factor in self.places}
-        copies = {f: place.copy for f, place in self.places.items() if place.block >= 0}
-        copied = {bit: copies[f] for bit, (f, _) in source_of.items() if f in copies}
-        free = {bit: f for bit, (f, _) in self.inputs.value_of.items() if f not in owner}
-        heads |= voted(self.logic, free, self._of_bits(heads) | head_of, near)
-        copies |= voted(self.logic, free, self._of_bits(copies) | copied, most)
-        return heads, copies
-
-    def _of_bits(self, numbers: Mapping[int, int]) -> dict[int, int]:
-        """The numbers of factors as those of their bits."""
-        return {b: numbers[f] for b, (f, _) in self.inputs.value_of.items() if f in numbers}
-
-    def from_the_middle(self) -> list[int]:
-        """The factors that have a head, those of middle heads first."""
-        return sorted(self.heads, key=lambda f: (abs(self.heads[f] - self.width // 2), f))
-
-    def _fetched_words(self) -> tuple[dict[int, int], int]:
-        """Factors at one place of a copy share a word, if they are of one size."""
-        starts: dict[tuple[int, ...], int] = {}
-        word_of: dict[int, int] = {}
-        width = 0
-        for factor in sorted({factor for factor, _ in self.inputs.source_of.values()}):
-            place, size = self.places.get(factor), self._size(factor)
-            key = (factor,) if place is None else (place.block, place.index, size)
-            if key not in starts:
-                starts[key] = width
-                width += size
-            word_of[factor] = starts[key]
-        return word_of, width
+        head = self.head_of.get(factor)
+        return Lane(head, None if head is None else self.instance_of.get(factor))
 
     def _size(self, factor: int) -> int:
-        return len(self.logic.token[factor])
+        return len(self.netlist.token[factor])
 
-    def _seat_free(self, words: int) -> None:
-        """Lane by lane, from the middle: a factor takes the word that is used most alike."""
-        known: dict[tuple[object, ...], dict[int, Use]] = {}
-        for factors in self._by_lane():
+    def _labels(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the head and the instance of each factor, propagated where no head fetches it."""
+        fetched, head = self.inputs.fetched, self.inputs.head
+        owner = {fetched[gate][0]: number for gate, number in head.items()}
+        heads = {factor: owner[factor] for factor in self.positions}
+        instances = {f: at.instance for f, at in self.positions.items() if at.block >= 0}
+        known = {gate: instances[f] for gate, (f, _) in fetched.items() if f in instances}
+        unlabelled = {g: f for g, (f, _) in self.inputs.newest.items() if f not in owner}
+        heads |= propagate_labels(
+            self.netlist, unlabelled, self._of_gates(heads) | head, nearby_winner
+        )
+        instances |= propagate_labels(
+            self.netlist, unlabelled, self._of_gates(instances) | known, majority_winner
+        )
+        return heads, instances
+
+    def _of_gates(self, labels: Mapping[int, int]) -> dict[int, int]:
+        """Return the labels of factors as labels of the input gates of the newest token."""
+        return {gate: labels[f] for gate, (f, _) in self.inputs.newest.items() if f in labels}
+
+    def middle_first(self) -> list[int]:
+        """Return the factors that have a head, those of middle heads first."""
+        middle = self.grid.heads // 2
+        return sorted(self.head_of, key=lambda f: (abs(self.head_of[f] - middle), f))
+
+    def _fetched_words(self) -> dict[int, int]:
+        """Return the first word of each fetched factor.
+
+        Factors at one index of different instances share words, if they are of one size.
+        """
+        starts: dict[tuple[int, ...], int] = {}
+        word_of: dict[int, int] = {}
+        end = 0
+        for factor in sorted(self.fetched):
+            position, size = self.positions.get(factor), self._size(factor)
+            key = (factor,) if position is None else (position.block, position.index, size)
+            if key not in starts:
+                starts[key] = end
+                end += size
+            word_of[factor] = starts[key]
+        return word_of
+
+    def _assign_unfetched(self) -> None:
+        """Assign words lane by lane, from the middle: a factor takes the most similar word."""
+        end = max((word + self._size(f) for f, word in self.word_of.items()), default=0)
+        known: dict[tuple[object, ...], dict[int, UsageProfile]] = {}
+        for factors in self._unfetched_by_lane():
             self._match(factors, known)
             for factor in factors:
                 if factor not in self.word_of:
-                    known.setdefault(self._kind(factor), {})[words] = self._use(factor)
-                    self.word_of[factor] = words
-                    words += self._size(factor)
+                    known.setdefault(self._kind(factor), {})[end] = self._profile(factor)
+                    self.word_of[factor] = end
+                    end += self._size(factor)
 
     def _match(
-        self, factors: list[int], known: Mapping[tuple[object, ...], dict[int, Use]]
+        self, factors: list[int], known: Mapping[tuple[object, ...], dict[int, UsageProfile]]
     ) -> None:
-        """Seats factors of one lane in words that are used alike in others."""
+        """Assign factors of one lane to words that are used alike in others."""
         for kind in dict.fromkeys(map(self._kind, factors)):
-            mine = {f: self._use(f) for f in factors if self._kind(f) == kind}
-            if factors[0] in self.heads:
-                self.word_of |= matched(mine, known.get(kind, {}))
+            mine = {f: self._profile(f) for f in factors if self._kind(f) == kind}
+            if factors[0] in self.head_of:
+                self.word_of |= match_profiles(mine, known.get(kind, {}))
 
     def _kind(self, factor: int) -> tuple[object, ...]:
-        """Only factors of one kind may share a word."""
+        """Return what factors must have in common to share words."""
         lane = self._lane(factor)
-        return lane.head is None, lane.copy is None, self._size(factor)
+        return lane.head is None, lane.instance is None, self._size(factor)
 
-    def _use(self, factor: int) -> Use:
-        return self.uses.get(factor, Use())
+    def _profile(self, factor: int) -> UsageProfile:
+        return self.profiles.get(factor, UsageProfile())
 
-    def _by_lane(self) -> Iterator[list[int]]:
-        """Factors without a word, lane by lane from the middle; those in all lanes one by one."""
+    def _unfetched_by_lane(self) -> Iterator[list[int]]:
+        """Yield factors that no head fetches, lane by lane from the middle.
+
+        Those that are in all lanes come last, one by one.
+        """
+        unfetched = [f for f in range(len(self.netlist.token)) if f not in self.fetched]
         lanes: dict[Lane, list[int]] = {}
-        for factor in self.free:
-            if factor in self.heads and factor not in self.word_of:
+        for factor in unfetched:
+            if factor in self.head_of:
                 lanes.setdefault(self._lane(factor), []).append(factor)
-        middle = self.width // 2
-        order = sorted(lanes, key=lambda lane: (abs((lane.head or 0) - middle), lane.copy or 0))
+        middle = self.grid.heads // 2
+        order = sorted(lanes, key=lambda lane: (abs((lane.head or 0) - middle), lane.instance or 0))
         yield from (lanes[lane] for lane in order)
-        yield from ([factor] for factor in self.free if factor not in self.heads)
+        yield from ([factor] for factor in unfetched if factor not in self.head_of)

@@ -1,234 +1,209 @@
-"""Words -> LLVM: the operations of a program as text, in pieces that compile fast."""
+"""From a program to LLVM text: its operations in functions that are small enough to compile fast."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tapeformer.engines.logic.program import (
+    ONES,
+    AnyLane,
+    Binary,
+    BinaryOpcode,
+    Broadcast,
+    Constant,
+    LoadFetched,
+    LoadToken,
+    Mask,
+    Operation,
+    Program,
+    Shift,
+    StoreToken,
+)
+from tapeformer.engines.native.word_shape import WordShape
 
-from tapeformer.engines.logic.program import ONES, Operation, Program
-
-PIECE = 1200
+FUNCTION_OPERATIONS = 1200
 """Operations in one function: compile time grows faster than the size of a function."""
 
 BLOCK = 4
-"""Words fetched at once where many heads fetch them; a token has a multiple of so many."""
+"""Words fetched at once where several heads fetch them; a token has a multiple of so many."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A word is `parts` times 64 bits; a token takes `stride` words in memory."""
-
-    parts: int
-    stride: int
-
-    @property
-    def word(self) -> str:
-        """The type of a word."""
-        return "i64" if self.parts == 1 else f"<{self.parts} x i64>"
-
-    @property
-    def bits(self) -> int:
-        """The size of a word."""
-        return 64 * self.parts
-
-    def constant(self, bits: int) -> str:
-        """The same 64 bits in every part."""
-        signed = bits - (1 << 64) if bits >> 63 else bits
-        if self.parts == 1:
-            return str(signed)
-        return "<" + ", ".join(f"i64 {signed}" for _ in range(self.parts)) + ">"
+def function_ranges(program: Program) -> list[range]:
+    """Split the operations into ranges, one for each function."""
+    count, size = len(program.operations), FUNCTION_OPERATIONS
+    return [range(start, min(start + size, count)) for start in range(0, count, size)] or [range(0)]
 
 
-def shape_for(program: Program, parts: int) -> Shape:
-    """Tokens begin at multiples of 64 bytes."""
-    line = max(1, 8 // parts)
-    return Shape(parts, -(-program.width // line) * line)
+class Liveness:
+    """Which values are live across functions or at the end, and the spill slots that hold them.
 
+    `next_words` has the words of the next token that an operation computes, `fetch_masks` the
+    lanes that each head contributes to a fetched word.
+    """
 
-def pieces_of(program: Program) -> list[range]:
-    """The operations in runs of no more than a function should have."""
-    count = len(program.operations)
-    return [range(start, min(start + PIECE, count)) for start in range(0, count, PIECE)] or [
-        range(0)
-    ]
-
-
-class Results:
-    """Which operations are read by a later piece, or at the end, and where they wait."""
-
-    def __init__(self, program: Program, shape: Shape) -> None:
-        self.shape = shape
+    def __init__(self, program: Program) -> None:
         self.slots: dict[int, int] = {}
-        outputs = [program.guard, *program.margin]
-        for number in outputs:
-            self.slots.setdefault(number, len(self.slots))
-        for number, operation in enumerate(program.operations):
-            for operand in operands(operation):
-                if operand // PIECE != number // PIECE:
-                    self.slots.setdefault(operand, len(self.slots))
-        self.masks: dict[int, dict[int, int]] = {}
-        for kind, *numbers in program.operations:
-            if kind == "fetched":
-                pairs = zip(numbers[1::2], numbers[2::2], strict=True)
-                self.masks.setdefault(numbers[0], {}).update(pairs)
-        self.following: dict[int, list[int]] = {}
-        for word, number in enumerate(program.following):
-            self.following.setdefault(number, []).append(word)
+        for index in (program.guard, *program.margin):
+            self._spill(index)
+        self.fetch_masks: dict[int, dict[int, int]] = {}
+        for index, operation in enumerate(program.operations):
+            for operand in operation.operands:
+                if operand // FUNCTION_OPERATIONS != index // FUNCTION_OPERATIONS:
+                    self._spill(operand)
+            if isinstance(operation, LoadFetched):
+                self.fetch_masks.setdefault(operation.word, {}).update(operation.masks)
+        self.next_words: dict[int, list[int]] = {}
+        for word, index in enumerate(program.next_token):
+            self.next_words.setdefault(index, []).append(word)
+
+    def _spill(self, index: int) -> None:
+        self.slots.setdefault(index, len(self.slots))
 
 
-def operands(operation: Operation) -> tuple[int, ...]:
-    """The earlier operations that one reads."""
-    kind, *numbers = operation
-    if kind in ("and", "or", "xor", "less"):
-        return tuple(numbers)
-    if kind in ("keep", "shift", "spread", "any"):
-        return (numbers[0],)
-    return (numbers[1],) if kind == "kept" else ()
-
-
-class Piece:
-    """One function: reads the newest token, what was fetched, and results of earlier pieces."""
+class StraightLineFunction:
+    """One function: reads the newest token, what heads fetch, and values spilled before it."""
 
     def __init__(
-        self, index: int, numbers: range, program: Program, shape: Shape, results: Results
+        self, number: int, indices: range, program: Program, shape: WordShape, liveness: Liveness
     ) -> None:
-        self.index, self.numbers, self.program = index, numbers, program
-        self.shape, self.results = shape, results
+        self.number, self.indices, self.program = number, indices, program
+        self.shape, self.liveness = shape, liveness
         self.lines: list[str] = []
-        self.loaded: set[int] = set()
+        self.reloaded: set[int] = set()
         self.heads: set[int] = set()
         self.blocks: dict[int, str] = {}
-        self.fresh = 0
+        self.temporaries = 0
 
     def text(self) -> str:
-        """The function as LLVM text."""
-        for number in self.numbers:
-            self._operation(number, self.program.operations[number])
+        """Return the function as LLVM text."""
+        for index in self.indices:
+            self._operation(index, self.program.operations[index])
         body = "\n".join(self.lines)
         parameters = "ptr noalias %ring, i64 %now, i64 %mask, ptr noalias %back, ptr noalias %slots"
         return (
-            f"define internal void @piece{self.index}({parameters}, ptr noalias %next) noinline {{\n"
-            f"{self._address('%token', '%now')}\n{body}\nret void\n}}"
+            f"define internal void @piece{self.number}({parameters}, ptr noalias %next) noinline {{\n"
+            f"{self._token_address('%token', '%now')}\n{body}\nret void\n}}"
         )
 
-    def _address(self, name: str, position: str) -> str:
-        size = 8 * self.shape.parts * self.shape.stride
+    def _token_address(self, name: str, position: str) -> str:
         return (
-            f"{name}.p = and i64 {position}, %mask\n{name}.o = mul i64 {name}.p, {size}\n"
+            f"{name}.p = and i64 {position}, %mask\n"
+            f"{name}.o = mul i64 {name}.p, {self.shape.token_bytes}\n"
             f"{name} = getelementptr i8, ptr %ring, i64 {name}.o"
         )
 
-    def _operation(self, number: int, operation: Operation) -> None:
-        kind, *numbers = operation
-        for operand in operands(operation):
-            self._load_result(operand)
-        if kind == "kept":
-            self._store(f"%v{numbers[1]}", "%token", numbers[0])
-        else:
-            getattr(self, f"_{kind}")(f"%v{number}", *numbers)
-        if number in self.results.slots:
-            self._store(f"%v{number}", "%slots", self.results.slots[number])
-        for word in self.results.following.get(number, ()):
-            self._store(f"%v{number}", "%next", word)
+    def _operation(self, index: int, operation: Operation) -> None:
+        """Append an operation, and the stores of its value."""
+        for operand in operation.operands:
+            self._reload(operand)
+        self._compute(f"%v{index}", operation)
+        if index in self.liveness.slots:
+            self._store(f"%v{index}", "%slots", self.liveness.slots[index])
+        for word in self.liveness.next_words.get(index, ()):
+            self._store(f"%v{index}", "%next", word)
 
-    def _load_result(self, number: int) -> None:
-        if number not in self.numbers and number not in self.loaded:
-            self.loaded.add(number)
-            self._load(f"%v{number}", "%slots", self.results.slots[number])
+    def _compute(self, name: str, operation: Operation) -> None:
+        word = self.shape.type
+        match operation:
+            case Binary(BinaryOpcode.AND_NOT, left, right):
+                ones = self.shape.constant(ONES)
+                other = self._temporary(f"xor {word} %v{right}, {ones}")
+                self._define(name, f"and {word} %v{left}, {other}")
+            case Binary(opcode, left, right):
+                self._define(name, f"{opcode} {word} %v{left}, %v{right}")
+            case Mask(operand, mask):
+                self._define(name, f"and {word} %v{operand}, {self.shape.constant(mask)}")
+            case Shift(operand, places):
+                direction = "shl" if places > 0 else "lshr"
+                amount = self.shape.constant(abs(places))
+                self._define(name, f"{direction} {word} %v{operand}, {amount}")
+            case LoadToken(index):
+                self._load(name, "%token", index)
+            case LoadFetched():
+                self._load_fetched(name, operation)
+            case StoreToken(index, operand):
+                self._store(f"%v{operand}", "%token", index)
+            case Constant(bits):
+                zero = self.shape.constant(0)
+                self._define(name, f"or {word} {self.shape.constant(bits)}, {zero}")
+            case _:
+                self._compute_across_lanes(name, operation)
 
-    def _name(self) -> str:
-        self.fresh += 1
-        return f"%t{self.fresh}"
+    def _compute_across_lanes(self, name: str, operation: Operation) -> None:
+        """Append an operation whose lanes depend on other lanes: words of one element only."""
+        match operation:
+            case Broadcast(operand, lane):
+                high = self._temporary(f"shl i64 %v{operand}, {63 - lane}")
+                self._define(name, f"ashr i64 {high}, 63")
+            case AnyLane(operand):
+                kept = self._temporary(f"and i64 %v{operand}, {self.shape.constant(ONES)}")
+                found = self._temporary(f"icmp ne i64 {kept}, 0")
+                self._define(name, f"sext i1 {found} to i64")
+            case _:
+                raise TypeError(f"no LLVM text for {operation}")
 
-    def _line(self, name: str, text: str) -> str:
+    def _reload(self, index: int) -> None:
+        """Load a value that an earlier function has spilled."""
+        if index not in self.indices and index not in self.reloaded:
+            self.reloaded.add(index)
+            self._load(f"%v{index}", "%slots", self.liveness.slots[index])
+
+    def _define(self, name: str, text: str) -> str:
         self.lines.append(f"{name} = {text}")
         return name
 
-    def _place(self, base: str, word: int) -> str:
-        return self._line(self._name(), f"getelementptr {self.shape.word}, ptr {base}, i64 {word}")
+    def _name(self) -> str:
+        self.temporaries += 1
+        return f"%t{self.temporaries}"
 
-    def _load(self, name: str, base: str, word: int) -> str:
-        return self._line(name, f"load {self.shape.word}, ptr {self._place(base, word)}")
+    def _temporary(self, text: str) -> str:
+        return self._define(self._name(), text)
+
+    def _address(self, base: str, word: int) -> str:
+        return self._temporary(f"getelementptr {self.shape.type}, ptr {base}, i64 {word}")
+
+    def _load(self, name: str, base: str, word: int) -> None:
+        self._define(name, f"load {self.shape.type}, ptr {self._address(base, word)}")
 
     def _store(self, value: str, base: str, word: int) -> None:
-        self.lines.append(f"store {self.shape.word} {value}, ptr {self._place(base, word)}")
+        self.lines.append(f"store {self.shape.type} {value}, ptr {self._address(base, word)}")
 
-    def _token(self, name: str, word: int) -> None:
-        self._load(name, "%token", word)
-
-    def _fetched(self, name: str, word: int, *parts: int) -> None:
-        if len(parts) == 2:
-            value = self._load(self._name(), self._head(parts[0]), word)
-            self._line(name, f"and {self.shape.word} {value}, {self.shape.constant(parts[1])}")
-        else:
-            block = self._block(word // BLOCK)
-            self._line(name, f"extractelement <{BLOCK} x i64> {block}, i64 {word % BLOCK}")
+    def _load_fetched(self, name: str, operation: LoadFetched) -> None:
+        if len(operation.masks) > 1:
+            block = self._block(operation.word // BLOCK)
+            index = operation.word % BLOCK
+            self._define(name, f"extractelement <{BLOCK} x i64> {block}, i64 {index}")
+            return
+        ((head, mask),) = operation.masks
+        value = self._name()
+        self._load(value, self._attended(head), operation.word)
+        self._define(name, f"and {self.shape.type} {value}, {self.shape.constant(mask)}")
 
     def _block(self, number: int) -> str:
-        """Several words that many heads fetch, at once."""
+        """Return several words that several heads fetch, loaded at once."""
         if number not in self.blocks:
-            words = range(BLOCK * number, BLOCK * (number + 1))
-            heads = sorted({head for word in words for head in self.results.masks.get(word, {})})
-            found = [self._part(head, number) for head in heads]
+            masks, words = self.liveness.fetch_masks, range(BLOCK * number, BLOCK * (number + 1))
+            heads = sorted({head for word in words for head in masks.get(word, {})})
+            found = [self._head_part(head, number) for head in heads]
             while len(found) > 1:
                 pair = f"or <{BLOCK} x i64> {found.pop(0)}, {found.pop(0)}"
-                found.append(self._line(self._name(), pair))
+                found.append(self._temporary(pair))
             self.blocks[number] = found[0]
         return self.blocks[number]
 
-    def _part(self, head: int, block: int) -> str:
-        """What one head contributes to a block of words."""
-        masks = [self.results.masks.get(BLOCK * block + i, {}).get(head, 0) for i in range(BLOCK)]
-        constant = ", ".join(f"i64 {Shape(1, 1).constant(mask)}" for mask in masks)
-        place = self._place(self._head(head), BLOCK * block)
-        value = self._line(self._name(), f"load <{BLOCK} x i64>, ptr {place}")
-        return self._line(self._name(), f"and <{BLOCK} x i64> {value}, <{constant}>")
+    def _head_part(self, head: int, block: int) -> str:
+        """Return what one head contributes to a block of words."""
+        words = range(BLOCK * block, BLOCK * (block + 1))
+        masks = [self.liveness.fetch_masks.get(word, {}).get(head, 0) for word in words]
+        constant = ", ".join(f"i64 {WordShape(1, 1).constant(mask)}" for mask in masks)
+        address = self._address(self._attended(head), BLOCK * block)
+        value = self._temporary(f"load <{BLOCK} x i64>, ptr {address}")
+        return self._temporary(f"and <{BLOCK} x i64> {value}, <{constant}>")
 
-    def _head(self, head: int) -> str:
-        """The address of the token that a head attends to."""
+    def _attended(self, head: int) -> str:
+        """Return the address of the token that a head attends to."""
         if head not in self.heads:
             self.heads.add(head)
-            distance = self._line(self._name(), f"getelementptr i64, ptr %back, i64 {head}")
-            loaded = self._line(self._name(), f"load i64, ptr {distance}")
-            place = self._line(self._name(), f"sub i64 %now, {loaded}")
-            self.lines.append(self._address(f"%head{head}", place))
+            address = self._temporary(f"getelementptr i64, ptr %back, i64 {head}")
+            offset = self._temporary(f"load i64, ptr {address}")
+            position = self._temporary(f"sub i64 %now, {offset}")
+            self.lines.append(self._token_address(f"%head{head}", position))
         return f"%head{head}"
-
-    def _and(self, name: str, left: int, right: int) -> None:
-        self._line(name, f"and {self.shape.word} %v{left}, %v{right}")
-
-    def _or(self, name: str, left: int, right: int) -> None:
-        self._line(name, f"or {self.shape.word} %v{left}, %v{right}")
-
-    def _xor(self, name: str, left: int, right: int) -> None:
-        self._line(name, f"xor {self.shape.word} %v{left}, %v{right}")
-
-    def _less(self, name: str, left: int, right: int) -> None:
-        ones = self.shape.constant(ONES)
-        other = self._line(self._name(), f"xor {self.shape.word} %v{right}, {ones}")
-        self._line(name, f"and {self.shape.word} %v{left}, {other}")
-
-    def _constant(self, name: str, bits: int) -> None:
-        self._line(
-            name, f"or {self.shape.word} {self.shape.constant(bits)}, {self.shape.constant(0)}"
-        )
-
-    def _keep(self, name: str, word: int, mask: int) -> None:
-        self._line(name, f"and {self.shape.word} %v{word}, {self.shape.constant(mask)}")
-
-    def _shift(self, name: str, word: int, places: int) -> None:
-        kind = "shl" if places > 0 else "lshr"
-        self._line(name, f"{kind} {self.shape.word} %v{word}, {self.shape.constant(abs(places))}")
-
-    def _spread(self, name: str, word: int, lane: int) -> None:
-        high = self._line(self._name(), f"shl i64 %v{word}, {63 - lane}")
-        self._line(name, f"ashr i64 {high}, 63")
-
-    def _any(self, name: str, word: int, mask: int) -> None:
-        kept = self._line(self._name(), f"and i64 %v{word}, {self.shape.constant(mask)}")
-        found = self._line(self._name(), f"icmp ne i64 {kept}, 0")
-        self._line(name, f"sext i1 {found} to i64")
-
-
-def room(program: Program) -> int:
-    """The words that results need between pieces."""
-    return len(Results(program, Shape(1, 1)).slots)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tapeformer.engines.logic.program import ONES, Program
-from tapeformer.engines.native.llvm_functions import Piece, Results, Shape, pieces_of, shape_for
+from tapeformer.engines.native.llvm_functions import Liveness, StraightLineFunction, function_ranges
+from tapeformer.engines.native.word_shape import WordShape, word_shape
 
 COUNTER = 48
 """Binary digits of the counters."""
@@ -17,17 +18,17 @@ COUNTER = 48
 
 def llvm_text(program: Program, parts: int) -> str:
     """A module with the function `run`."""
-    shape = shape_for(program, parts)
-    pieces = pieces_of(program)
-    results = Results(program, shape)
+    shape = word_shape(program, parts)
+    pieces = function_ranges(program)
+    results = Liveness(program)
     texts = [
-        Piece(index, numbers, program, shape, results).text()
+        StraightLineFunction(index, numbers, program, shape, results).text()
         for index, numbers in enumerate(pieces)
     ]
     return "\n".join([*texts, _loop(program, shape, len(pieces), results)])
 
 
-def _loop(program: Program, shape: Shape, pieces: int, results: Results) -> str:
+def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) -> str:
     """The function `run`.
 
     Its arguments: the ring, the place of the newest token and the mask of places; how many tokens
@@ -49,7 +50,7 @@ def _loop(program: Program, shape: Shape, pieces: int, results: Results) -> str:
     return "\n".join(lines)
 
 
-def _entry(shape: Shape) -> Iterator[str]:
+def _entry(shape: WordShape) -> Iterator[str]:
     """The head of the function: what is the same for every token is loaded once."""
     yield (
         "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
@@ -60,19 +61,19 @@ def _entry(shape: Shape) -> Iterator[str]:
     for i in range(3):
         yield f"%k{i}p = getelementptr i64, ptr %words, i64 {i}\n%k{i} = load i64, ptr %k{i}p"
     for i in range(7):
-        yield f"%w{i}p = getelementptr {shape.word}, ptr %watch, i64 {i}"
-        yield f"%w{i} = load {shape.word}, ptr %w{i}p"
+        yield f"%w{i}p = getelementptr {shape.type}, ptr %watch, i64 {i}"
+        yield f"%w{i} = load {shape.type}, ptr %w{i}p"
     yield "br label %loop"
 
 
-def _token(shape: Shape, pieces: int) -> Iterator[str]:
+def _token(shape: WordShape, pieces: int) -> Iterator[str]:
     """One token: its place in the ring, then the pieces one after another."""
     yield "loop:"
     yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
     yield "%now = add i64 %position, %made"
     yield "%after = add i64 %now, 1"
     yield "%next.p = and i64 %after, %mask"
-    yield f"%next.o = mul i64 %next.p, {8 * shape.parts * shape.stride}"
+    yield f"%next.o = mul i64 %next.p, {shape.token_bytes}"
     yield "%next = getelementptr i8, ptr %ring, i64 %next.o"
     arguments = "ptr %ring, i64 %now, i64 %mask, ptr %back, ptr %slots, ptr %next"
     for i in range(pieces):
@@ -92,78 +93,78 @@ def _exits() -> Iterator[str]:
     yield "}"
 
 
-def _is_set(shape: Shape, value: str, name: str) -> str:
+def _is_set(shape: WordShape, value: str, name: str) -> str:
     return (
-        f"{name}.i = bitcast {shape.word} {value} to i{shape.bits}\n"
+        f"{name}.i = bitcast {shape.type} {value} to i{shape.bits}\n"
         f"{name} = icmp ne i{shape.bits} {name}.i, 0"
     )
 
 
-def _slot(shape: Shape, base: str, index: int | str, name: str) -> str:
+def _slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
     return (
-        f"{name}.p = getelementptr {shape.word}, ptr {base}, i64 {index}\n"
-        f"{name} = load {shape.word}, ptr {name}.p"
+        f"{name}.p = getelementptr {shape.type}, ptr {base}, i64 {index}\n"
+        f"{name} = load {shape.type}, ptr {name}.p"
     )
 
 
-def _guard(program: Program, shape: Shape, results: Results) -> Iterator[str]:
+def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
     yield _slot(shape, "%slots", results.slots[program.guard], "%guard")
-    yield f"%doubt = and {shape.word} %guard, %w6"
+    yield f"%doubt = and {shape.type} %guard, %w6"
     yield _is_set(shape, "%doubt", "%doubted")
     yield "br i1 %doubted, label %stopped, label %counted"
 
 
-def _margins(program: Program, shape: Shape, results: Results) -> Iterator[str]:
+def _margins(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
     """The smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
     if not program.margin:
         return
     zero = shape.constant(0)
-    yield f"%less = or {shape.word} {zero}, {zero}"
+    yield f"%less = or {shape.type} {zero}, {zero}"
     less = "%less"
     for i, number in enumerate(program.margin):
         yield _slot(shape, "%slots", results.slots[number], f"%new{i}")
         yield _slot(shape, "%margin", i, f"%old{i}")
-        yield f"%differ{i} = xor {shape.word} %new{i}, %old{i}"
-        yield f"%kept{i} = xor {shape.word} %differ{i}, {shape.constant(ONES)}"
-        yield f"%carry{i} = and {shape.word} {less}, %kept{i}"
-        yield f"%below{i} = and {shape.word} %differ{i}, %old{i}"
-        yield f"%less{i} = or {shape.word} %carry{i}, %below{i}"
+        yield f"%differ{i} = xor {shape.type} %new{i}, %old{i}"
+        yield f"%kept{i} = xor {shape.type} %differ{i}, {shape.constant(ONES)}"
+        yield f"%carry{i} = and {shape.type} {less}, %kept{i}"
+        yield f"%below{i} = and {shape.type} %differ{i}, %old{i}"
+        yield f"%less{i} = or {shape.type} %carry{i}, %below{i}"
         less = f"%less{i}"
     for i in range(len(program.margin)):
-        yield f"%change{i} = and {shape.word} %differ{i}, {less}"
-        yield f"%least{i} = xor {shape.word} %old{i}, %change{i}"
-        yield f"store {shape.word} %least{i}, ptr %old{i}.p"
+        yield f"%change{i} = and {shape.type} %differ{i}, {less}"
+        yield f"%least{i} = xor {shape.type} %old{i}, %change{i}"
+        yield f"store {shape.type} %least{i}, ptr %old{i}.p"
 
 
-def _count(shape: Shape) -> Iterator[str]:
+def _count(shape: WordShape) -> Iterator[str]:
     """Adds 1 to the counter of each input that has the counted value: a carry from digit to digit."""
     yield "%more = add i64 %made, 1"
     yield _slot(shape, "%next", "%k2", "%hit")
-    yield f"%hit.x = xor {shape.word} %hit, %w4"
-    yield f"%first = and {shape.word} %hit.x, %w5"
+    yield f"%hit.x = xor {shape.type} %hit, %w4"
+    yield f"%first = and {shape.type} %hit.x, %w5"
     yield "br label %digit"
     yield "digit:"
-    yield f"%carry = phi {shape.word} [ %first, %counted ], [ %over, %adding ]"
+    yield f"%carry = phi {shape.type} [ %first, %counted ], [ %over, %adding ]"
     yield "%place = phi i64 [ 0, %counted ], [ %higher, %adding ]"
     yield _is_set(shape, "%carry", "%carries")
     yield "br i1 %carries, label %adding, label %watched"
     yield "adding:"
     yield _slot(shape, "%counters", "%place", "%digits")
-    yield f"%over = and {shape.word} %digits, %carry"
-    yield f"%sum = xor {shape.word} %digits, %carry"
-    yield f"store {shape.word} %sum, ptr %digits.p"
+    yield f"%over = and {shape.type} %digits, %carry"
+    yield f"%sum = xor {shape.type} %digits, %carry"
+    yield f"store {shape.type} %sum, ptr %digits.p"
     yield "%higher = add i64 %place, 1"
     yield "br label %digit"
 
 
-def _watched(shape: Shape) -> Iterator[str]:
+def _watched(shape: WordShape) -> Iterator[str]:
     """Ends the run where one of the two watched words is not as expected."""
     yield "watched:"
     for i in range(2):
         yield _slot(shape, "%next", f"%k{i}", f"%seen{i}")
-        yield f"%seen{i}.x = xor {shape.word} %seen{i}, %w{2 * i}"
-        yield f"%seen{i}.m = and {shape.word} %seen{i}.x, %w{2 * i + 1}"
-    yield f"%change = or {shape.word} %seen0.m, %seen1.m"
+        yield f"%seen{i}.x = xor {shape.type} %seen{i}, %w{2 * i}"
+        yield f"%seen{i}.m = and {shape.type} %seen{i}.x, %w{2 * i + 1}"
+    yield f"%change = or {shape.type} %seen0.m, %seen1.m"
     yield _is_set(shape, "%change", "%changed")
     yield "br i1 %changed, label %done, label %again"
 

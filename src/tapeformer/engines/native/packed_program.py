@@ -1,187 +1,211 @@
-"""Logic -> words for one stream: gates of one role, in different lanes, are one operation."""
+"""From gates to a program for one stream: each pack of isomorphic gates is one operation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from tapeformer.engines.logic.bit_slicing import needed
-from tapeformer.engines.logic.program import ONES, Program, Words
-from tapeformer.engines.logic.symbolic_position import Logic
-from tapeformer.engines.native.lane_assignment import MOST_LANES, Seat, Seating
-from tapeformer.engines.native.memory_layout import Places
-from tapeformer.engines.native.packing import Column, Role, Roles
+from tapeformer.engines.logic.bit_slicing import SignedWord
+from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.program import (
+    ONES,
+    AnyLane,
+    Broadcast,
+    LoadFetched,
+    LoadToken,
+    Program,
+    ProgramBuilder,
+)
+from tapeformer.engines.native.lane_assignment import MAX_LANES, BitLocation, LaneAssignment
+from tapeformer.engines.native.memory_layout import ValueMasks
+from tapeformer.engines.native.packing import OperandColumn, Pack, Packing, PackKind
 
-Signed = tuple[int, bool]
-"""A word, and whether it holds the complement of what is meant."""
+
+class MovedWord(NamedTuple):
+    """A word, how far it must be shifted, and whether it then holds the complement."""
+
+    word: int
+    places: int
+    complemented: bool
 
 
-def fits(logic: Logic) -> bool:
-    """Whether heads fetch bits of tokens only, as they are, and there are lanes for all of them."""
-    bits = {bit for factor in logic.token for bit in factor if bit > 1}
-    return all(f.source in bits and f.head < MOST_LANES for f in logic.fetched)
+def is_packable(netlist: Netlist) -> bool:
+    """Check whether heads fetch bits of tokens only, as they are, and there is a lane for each."""
+    literals = {literal for factor in netlist.token for literal in factor if literal > 1}
+    return all(bit.source in literals and bit.head < MAX_LANES for bit in netlist.fetched)
 
 
-def packed_program(logic: Logic) -> tuple[Program, Places]:
-    """The program, and where it has the values of a token."""
-    seating = Seating(logic)
-    roles = Roles(logic, seating)
-    roles.assign(needed(logic, seating.from_the_middle()))
-    places = tuple(
-        tuple((seat.word, _mask(seating.grid.numbers(seat.lane)) or ONES) for seat in row)
-        for row in seating.seats
+def packed_program(netlist: Netlist) -> tuple[Program, ValueMasks]:
+    """Return the program, and where it has the values of a token."""
+    assignment = LaneAssignment(netlist)
+    packing = Packing(netlist, assignment)
+    packing.assign(fan_in_cone(netlist, assignment.middle_first()))
+    masks = tuple(
+        tuple((bit.word, _mask(assignment.grid.numbers(bit.lane)) or ONES) for bit in factor)
+        for factor in assignment.locations
     )
-    return _Packing(logic, seating, roles).program(), places
+    return _PackTranslation(netlist, assignment, packing).program(), masks
 
 
 def _mask(lanes: Iterable[int]) -> int:
     return sum(1 << lane for lane in lanes)
 
 
-class _Packing:
-    """Roles become words."""
+class _PackTranslation:
+    """Translates packs into operations; a word may hold the complement of its pack."""
 
-    def __init__(self, logic: Logic, seating: Seating, roles: Roles) -> None:
-        self.logic, self.roles = logic, roles
-        self.grid, self.seats = seating.grid, seating.seats
-        self.words = Words()
-        self.made: dict[int, Signed] = {}
-        self.fetches: dict[int, dict[int, int]] = {}
-        for bit, head in seating.inputs.head_of.items():
-            masks = self.fetches.setdefault(roles.spots[bit].role, {})
-            lanes = self.grid.numbers(roles.spots[bit].lane)
+    def __init__(self, netlist: Netlist, assignment: LaneAssignment, packing: Packing) -> None:
+        self.netlist, self.packing = netlist, packing
+        self.grid, self.locations = assignment.grid, assignment.locations
+        self.builder = ProgramBuilder()
+        self.words: dict[int, SignedWord] = {}
+        self.fetch_masks: dict[int, dict[int, int]] = {}
+        for gate, head in assignment.inputs.head.items():
+            masks = self.fetch_masks.setdefault(packing.bits[gate].pack, {})
+            lanes = self.grid.numbers(packing.bits[gate].lane)
             masks[head] = masks.get(head, 0) | _mask(lanes)
 
     def program(self) -> Program:
-        """All roles, operands first, then the words of the next token."""
-        width = 1 + max(seat.word for row in self.seats for seat in row)
-        targets: list[list[tuple[Seat, int]]] = [[] for _ in range(width)]
-        for row, bits in zip(self.seats, self.logic.following, strict=True):
-            for seat, literal in zip(row, bits, strict=True):
-                targets[seat.word].append((seat, literal))
-        following = tuple(self._following(target) for target in targets)
-        guard = self._everywhere(self.logic.guard)
-        margin = tuple(self._everywhere(literal) for literal in self.logic.margin)
-        return Program(tuple(self.words.operations), width, following, guard, margin)
+        """Translate all packs, operands first, then assemble the words of the next token."""
+        width = 1 + max(bit.word for factor in self.locations for bit in factor)
+        targets: list[list[tuple[BitLocation, int]]] = [[] for _ in range(width)]
+        for factor, literals in zip(self.locations, self.netlist.next_token, strict=True):
+            for location, literal in zip(factor, literals, strict=True):
+                targets[location.word].append((location, literal))
+        next_token = tuple(self._next_word(target) for target in targets)
+        guard = self._in_all_lanes(self.netlist.guard)
+        margin = tuple(self._in_all_lanes(literal) for literal in self.netlist.margin)
+        return Program(tuple(self.builder.operations), width, next_token, guard, margin)
 
-    def _following(self, target: Sequence[tuple[Seat, int]]) -> int:
-        """A word of the next token from the literals of its lanes."""
+    def _next_word(self, target: Sequence[tuple[BitLocation, int]]) -> int:
+        """Return a word of the next token from the literals of its lanes."""
         if not target:
-            return self.words.constant(0)
+            return self.builder.constant(0)
         if target[0][0].lane.head is None:
-            return self._everywhere(target[0][1])
-        self._make(literal for _, literal in target)
-        cells = {n: literal for seat, literal in target for n in self.grid.numbers(seat.lane)}
-        return self._plain(self._assembled(cells, 0))
+            return self._in_all_lanes(target[0][1])
+        self._translate(literal for _, literal in target)
+        lanes = {n: literal for bit, literal in target for n in self.grid.numbers(bit.lane)}
+        return self._plain(self._assemble(lanes, 0))
 
-    def _everywhere(self, literal: int) -> int:
-        """A literal in all lanes."""
-        self._make([literal])
-        word, inverted = self.made[self.roles.spots[literal >> 1].role]
-        return self._plain((self._spread(literal, word), inverted != bool(literal & 1)))
+    def _in_all_lanes(self, literal: int) -> int:
+        self._translate([literal])
+        word, complemented = self.words[self.packing.bits[literal >> 1].pack]
+        return self._plain((self._broadcast(literal, word), complemented != bool(literal & 1)))
 
-    def _spread(self, literal: int, word: int) -> int:
-        lanes = self.grid.numbers(self.roles.spots[literal >> 1].lane)
-        return self.words.make("spread", word, lanes[0]) if lanes else word
+    def _broadcast(self, literal: int, word: int) -> int:
+        lanes = self.grid.numbers(self.packing.bits[literal >> 1].lane)
+        return self.builder.add(Broadcast(word, lanes[0])) if lanes else word
 
-    def _plain(self, signed: Signed) -> int:
-        return self.words.complement(signed[0]) if signed[1] else signed[0]
+    def _plain(self, signed: SignedWord) -> int:
+        return self.builder.complement(signed[0]) if signed[1] else signed[0]
 
-    def _make(self, literals: Iterable[int]) -> None:
-        """The words of the literals' roles, and of all that they depend on."""
-        spots = self.roles.spots
-        pending = [(spots[literal >> 1].role, False) for literal in literals]
+    def _translate(self, literals: Iterable[int]) -> None:
+        """Translate the literals' packs, and all that they depend on."""
+        bits = self.packing.bits
+        pending = [(bits[literal >> 1].pack, False) for literal in literals]
         while pending:
             number, ready = pending.pop()
-            if number in self.made:
+            if number in self.words:
                 continue
-            role = self.roles.roles[number]
+            pack = self.packing.packs[number]
             if ready:
-                self.made[number] = self._word(number, role)
+                self.words[number] = self._word(number, pack)
             else:
                 pending.append((number, True))
-                pending += [(spots[x >> 1].role, False) for x in self._operands(role)]
+                pending += [(bits[x >> 1].pack, False) for x in self._operands(pack)]
 
-    def _operands(self, role: Role) -> list[int]:
-        if role.kind == "wide":
-            return list(self.logic.gates[role.number].literals)
-        return [literal for column in role.columns for literal in column.cells.values()]
+    def _operands(self, pack: Pack) -> list[int]:
+        if pack.kind is PackKind.REDUCTION:
+            return list(self.netlist.gates[pack.number].literals)
+        return [literal for column in pack.columns for literal in column.literals.values()]
 
-    def _word(self, number: int, role: Role) -> Signed:
-        if role.kind == "token":
-            return self.words.make("token", role.number), False
-        if role.kind == "fetched":
-            parts = [n for pair in sorted(self.fetches[number].items()) for n in pair]
-            return self.words.make("fetched", role.number, *parts), False
-        if role.kind == "constant":
-            return self.words.constant(0), False
-        if role.kind == "wide":
-            return self._gathered(self.logic.gates[role.number].literals)
-        return self._combined(role)
+    def _word(self, number: int, pack: Pack) -> SignedWord:
+        if pack.kind is PackKind.TOKEN:
+            return self.builder.add(LoadToken(pack.number)), False
+        if pack.kind is PackKind.FETCHED:
+            masks = tuple(sorted(self.fetch_masks[number].items()))
+            return self.builder.add(LoadFetched(pack.number, masks)), False
+        if pack.kind is PackKind.CONSTANT:
+            return self.builder.constant(0), False
+        if pack.kind is PackKind.REDUCTION:
+            return self._reduce(self.netlist.gates[pack.number].literals)
+        return self._combine(pack)
 
-    def _combined(self, role: Role) -> Signed:
-        operands = [self._column(role, column) for column in role.columns]
-        if role.kind == "xor":
+    def _combine(self, pack: Pack) -> SignedWord:
+        operands = [self._column(pack, column) for column in pack.columns]
+        if pack.kind is PackKind.XOR:
             (left, a), (right, b) = operands
-            return self.words.xor(left, right), a != b
-        yes = [word for word, negated in operands if not negated]
-        return self.words.all_of(yes, [word for word, negated in operands if negated])
+            return self.builder.xor(left, right), a != b
+        words = [word for word, complemented in operands if not complemented]
+        complements = [word for word, complemented in operands if complemented]
+        return self.builder.conjunction(words, complements)
 
-    def _column(self, role: Role, column: Column) -> Signed:
-        """One operand of every member; where a member has none, nothing must hold it back."""
-        missing = sum(1 << lane for lane in role.members if lane not in column.cells)
-        return self._assembled(column.cells, missing)
+    def _column(self, pack: Pack, column: OperandColumn) -> SignedWord:
+        """Return one operand of every member; 1, which changes no AND, where a member has none."""
+        missing = _mask(lane for lane in pack.members if lane not in column.literals)
+        return self._assemble(column.literals, missing)
 
-    def _assembled(self, cells: Mapping[int, int], ones: int) -> Signed:
-        """Literals in their lanes, and lanes that are 1; all others may hold anything."""
-        groups: dict[tuple[int, int, bool], int] = {}
-        away: dict[int, set[int]] = {}
-        for lane, literal in cells.items():
-            away.setdefault(literal, set()).add(self._away(literal, lane))
-        for lane, literal in cells.items():
-            key = self._moved(literal, lane, len(away[literal]) > 1)
-            groups[key] = groups.get(key, 0) | 1 << lane
-        main = max(groups, key=lambda key: (groups[key].bit_count(), key))
-        word, negated = self.words.shift(main[0], main[1]), main[2]
-        rest = {key: mask for key, mask in groups.items() if key != main}
-        apart = sum(rest.values()) | (ones if negated else 0)
-        parts = [self.words.keep(word, ONES ^ apart)]
-        parts += [self._part(key, mask, negated) for key, mask in rest.items()]
-        if ones and not negated:
-            parts.append(self.words.constant(ones))
-        return self.words.either(parts), negated
+    def _assemble(self, literals: Mapping[int, int], ones: int) -> SignedWord:
+        """Put literals into their lanes and 1 into those of `ones`; other lanes hold anything."""
+        groups = self._group_by_word(literals)
+        main = max(groups, key=lambda moved: (groups[moved].bit_count(), moved))
+        word, complemented = self.builder.shift(main.word, main.places), main.complemented
+        rest = {moved: mask for moved, mask in groups.items() if moved != main}
+        cleared = sum(rest.values()) | (ones if complemented else 0)
+        parts = [self.builder.mask(word, ONES ^ cleared)]
+        parts += [self._part(moved, mask, complemented) for moved, mask in rest.items()]
+        if ones and not complemented:
+            parts.append(self.builder.constant(ones))
+        return self.builder.disjunction(parts), complemented
 
-    def _away(self, literal: int, lane: int) -> int:
-        """How far a literal must be moved to be in a lane."""
-        return lane - self.grid.seen_from(self.roles.spots[literal >> 1].lane, lane)
+    def _group_by_word(self, literals: Mapping[int, int]) -> dict[MovedWord, int]:
+        """Return the words to assemble, and the lanes that each supplies."""
+        distance = {lane: self._distance(literal, lane) for lane, literal in literals.items()}
+        found: dict[int, set[int]] = {}
+        for lane, literal in literals.items():
+            found.setdefault(literal, set()).add(distance[lane])
+        groups: dict[MovedWord, int] = {}
+        for lane, literal in literals.items():
+            moved = self._moved(literal, None if len(found[literal]) > 1 else distance[lane])
+            groups[moved] = groups.get(moved, 0) | 1 << lane
+        return groups
 
-    def _moved(self, literal: int, lane: int, often: bool) -> tuple[int, int, bool]:
-        """The word that has a literal, how far it must be moved, and whether it is a complement."""
-        word, inverted = self.made[self.roles.spots[literal >> 1].role]
-        negated = inverted != bool(literal & 1)
-        if often:
-            return self._spread(literal, word), 0, negated
-        return word, self._away(literal, lane), negated
+    def _distance(self, literal: int, lane: int) -> int:
+        """Return how far a literal must be shifted to be in a lane."""
+        return lane - self.grid.nearest(self.packing.bits[literal >> 1].lane, lane)
 
-    def _part(self, key: tuple[int, int, bool], mask: int, negated: bool) -> int:
-        """Some lanes of a word, as they are or the other way."""
-        word = self.words.shift(key[0], key[1])
-        if key[2] == negated:
-            return self.words.keep(word, mask)
-        return self.words.make("less", self.words.constant(mask), word)
+    def _moved(self, literal: int, distance: int | None) -> MovedWord:
+        """Return the word that has a literal at a distance from its lane, or in all lanes."""
+        word, complemented = self.words[self.packing.bits[literal >> 1].pack]
+        complemented = complemented != bool(literal & 1)
+        if distance is None:
+            return MovedWord(self._broadcast(literal, word), 0, complemented)
+        return MovedWord(word, distance, complemented)
 
-    def _gathered(self, literals: Iterable[int]) -> Signed:
-        """An AND over lanes: the complement of whether anything speaks against it."""
-        masks: dict[Signed, int] = {}
+    def _part(self, moved: MovedWord, mask: int, complemented: bool) -> int:
+        """Return some lanes of a word, complemented where that is asked for."""
+        word = self.builder.shift(moved.word, moved.places)
+        if moved.complemented == complemented:
+            return self.builder.mask(word, mask)
+        return self.builder.and_not(self.builder.constant(mask), word)
+
+    def _reduce(self, literals: Iterable[int]) -> SignedWord:
+        """Return an AND over lanes: the complement of whether any operand is 0."""
+        masks: dict[SignedWord, int] = {}
         for literal in literals:
-            spot = self.roles.spots[literal >> 1]
-            word, inverted = self.made[spot.role]
-            key = word, inverted == bool(literal & 1)
-            masks[key] = masks.get(key, 0) | (_mask(self.grid.numbers(spot.lane)) or ONES)
+            bit = self.packing.bits[literal >> 1]
+            word, complemented = self.words[bit.pack]
+            key = word, complemented == bool(literal & 1)
+            masks[key] = masks.get(key, 0) | (_mask(self.grid.numbers(bit.lane)) or ONES)
         groups: dict[tuple[int, bool], list[int]] = {}
-        for (word, other), mask in masks.items():
-            groups.setdefault((mask, other), []).append(word)
-        against = []
-        for (mask, other), words in groups.items():
-            found = self.words.all_of(words, [])[0] if other else self.words.either(words)
-            against.append(self._part((found, 0, other), mask, False))
-        return self.words.make("any", self.words.either(against), ONES), True
+        for (word, inverted), mask in masks.items():
+            groups.setdefault((mask, inverted), []).append(word)
+        zeros = []
+        for (mask, inverted), words in groups.items():
+            found = self._all(words) if inverted else self.builder.disjunction(words)
+            zeros.append(self._part(MovedWord(found, 0, inverted), mask, False))
+        return self.builder.add(AnyLane(self.builder.disjunction(zeros))), True
+
+    def _all(self, words: Sequence[int]) -> int:
+        return self.builder.conjunction(words, [])[0]

@@ -1,8 +1,9 @@
-"""Gates that do the same in different lanes: each role becomes one operation on a word.
+"""Packing: isomorphic gates of different lanes become one operation on words.
 
-A gate joins a role if its operands do: each column of a role has one operand of every member. A
-few operands may differ from those of the other members, or be missing, as at the ends of a row of
-equal parts; the column is then put together from several words. Roles decide speed only.
+This is superword-level parallelism. A gate joins a pack if its operands are those of the other
+members, seen from its lane: each column of a pack has one operand of every member. A few operands
+may differ from those of other members, or be missing, as at the ends of a row of equal parts; the
+column is then assembled from several words. Packing decides speed only.
 """
 
 from __future__ import annotations
@@ -10,237 +11,276 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
 
-from tapeformer.engines.logic.and_inverter_graph import Gate
-from tapeformer.engines.logic.symbolic_position import Logic
-from tapeformer.engines.native.lane_assignment import Lane, Seating
+from tapeformer.engines.logic.and_inverter_graph import Gate, GateKind
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.native.lane_assignment import Lane, LaneAssignment
 
-WIDE = 20
-"""A gate of more operands is gathered over lanes."""
+MAX_FAN_IN = 20
+"""An AND gate of more operands is reduced over lanes."""
 
-MANY = 48
-"""An operand that more roles have says little about where a gate belongs."""
+MAX_SAME_OPERAND = 3
+"""So is one that reads more lanes of one pack."""
 
-TRIED = 4
-"""Roles that are looked at for one gate."""
+MAX_READERS = 48
+"""An operand that more packs read says little about where a gate belongs."""
 
-ALIKE = 0.5
-"""Operands may share a column if they depend on so much the same words."""
+MAX_CANDIDATES = 4
+"""Packs that are tried for one gate."""
 
-Step = tuple[int, int, int]
-"""An operand as seen from a lane: its role, its sign, and how far away its lane is."""
+MIN_SIMILARITY = 0.5
+"""Operands may share a column if the words that they depend on are at least so similar."""
 
 
-@dataclass(frozen=True)
-class Spot:
-    """Where a gate's bit is: a role, and a lane of it."""
+class PackKind(StrEnum):
+    """What a pack is: words of a token, or a gate; REDUCTION is an AND over lanes."""
 
-    role: int
+    TOKEN = "token"
+    FETCHED = "fetched"
+    CONSTANT = "constant"
+    AND = "and"
+    XOR = "xor"
+    REDUCTION = "reduction"
+
+
+_KIND_OF_GATE = {
+    GateKind.CONSTANT: PackKind.CONSTANT,
+    GateKind.AND: PackKind.AND,
+    GateKind.XOR: PackKind.XOR,
+}
+
+
+class RelativeOperand(NamedTuple):
+    """An operand as seen from a lane: its pack, its sign, and how far away its lane is."""
+
+    pack: int
+    sign: int
+    distance: int
+
+
+class PackedBit(NamedTuple):
+    """Where a gate's output is: a pack, and lanes of it."""
+
+    pack: int
     lane: Lane
 
 
 @dataclass
-class Column:
-    """One operand of each member, by lane: where they are, seen from there, and which they are."""
+class OperandColumn:
+    """One operand of each member: literals by lane, and how they look from there."""
 
-    cells: dict[int, int] = field(default_factory=dict)
-    steps: set[Step] = field(default_factory=set)
+    literals: dict[int, int] = field(default_factory=dict)
+    relative: set[RelativeOperand] = field(default_factory=set)
 
-    def has(self, literal: int, step: Step) -> bool:
-        """Whether an operand costs nothing: another member reads the like, or the same bit."""
-        return step in self.steps or literal in self.cells.values()
+    def has(self, literal: int, operand: RelativeOperand) -> bool:
+        """Check whether an operand costs nothing: another member has the like, or the same bit."""
+        return operand in self.relative or literal in self.literals.values()
 
 
 @dataclass
-class Role:
-    """What gates of different lanes have in common; `number` is a word, or a gate.
+class Pack:
+    """Isomorphic gates of different lanes; `number` is a word of the token, or the first gate.
 
-    `depth` is larger than that of all operands, so that no role can depend on itself; `reads` has
-    the words that the first member depends on, as bits.
+    `depth` is larger than that of all operands, so that no pack can depend on itself; `support` is
+    the bit set of the words that the first member depends on.
     """
 
-    kind: str
+    kind: PackKind
     number: int
     depth: int
-    reads: int
+    support: int
     members: dict[int, int] = field(default_factory=dict)
-    columns: list[Column] = field(default_factory=list)
+    columns: list[OperandColumn] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """How a gate goes into a role: for each operand its column, counted on where it is new."""
+class Placement(NamedTuple):
+    """How a gate goes into a pack: its lane, and for each operand the column (maybe a new one)."""
 
-    role: int
+    pack: int
     lane: int
     columns: tuple[int, ...]
-    worth: float = 0
+    value: float = 0
 
 
-class Roles:
-    """The role and lane of each gate, given one after another."""
+class Packing:
+    """The pack and lane of each gate, found one gate after another."""
 
-    def __init__(self, logic: Logic, seating: Seating) -> None:
-        self.logic, self.grid = logic, seating.grid
-        self.roles: list[Role] = []
-        self.spots: dict[int, Spot] = {}
-        self._known: dict[tuple[object, ...], Fit] = {}
-        self._having: dict[tuple[int, int], set[tuple[int, int]]] = {}
-        self._inputs(seating)
+    def __init__(self, netlist: Netlist, assignment: LaneAssignment) -> None:
+        self.netlist, self.grid = netlist, assignment.grid
+        self.packs: list[Pack] = []
+        self.bits: dict[int, PackedBit] = {}
+        self._known: dict[tuple[object, ...], Placement] = {}
+        self._readers: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._add_inputs(assignment)
 
-    def _inputs(self, seating: Seating) -> None:
-        leaves: dict[tuple[str, int], int] = {}
-        for gate, (factor, value) in seating.inputs.value_of.items():
-            seat = seating.seats[factor][value]
-            self.spots[gate] = Spot(self._leaf(leaves, "token", seat.word), seat.lane)
-        for gate, (factor, value) in seating.inputs.source_of.items():
-            word = seating.seats[factor][value].word
-            self.spots[gate] = Spot(self._leaf(leaves, "fetched", word), seating.brought[gate])
+    def _add_inputs(self, assignment: LaneAssignment) -> None:
+        words: dict[tuple[PackKind, int], int] = {}
+        for gate, (factor, value) in assignment.inputs.newest.items():
+            location = assignment.locations[factor][value]
+            pack = self._word(words, PackKind.TOKEN, location.word)
+            self.bits[gate] = PackedBit(pack, location.lane)
+        for gate, (factor, value) in assignment.inputs.fetched.items():
+            location = assignment.locations[factor][value]
+            pack = self._word(words, PackKind.FETCHED, location.word)
+            self.bits[gate] = PackedBit(pack, assignment.fetched_lanes[gate])
 
-    def _leaf(self, leaves: dict[tuple[str, int], int], kind: str, word: int) -> int:
-        if (kind, word) not in leaves:
-            leaves[kind, word] = len(self.roles)
-            self.roles.append(Role(kind, word, 0, 1 << len(self.roles)))
-        return leaves[kind, word]
+    def _word(self, words: dict[tuple[PackKind, int], int], kind: PackKind, word: int) -> int:
+        if (kind, word) not in words:
+            words[kind, word] = len(self.packs)
+            self.packs.append(Pack(kind, word, 0, 1 << len(self.packs)))
+        return words[kind, word]
 
-    def _step(self, literal: int, number: int) -> Step:
-        spot = self.spots[literal >> 1]
-        return spot.role, literal & 1, self.grid.seen_from(spot.lane, number) - number
+    def _relative(self, literal: int, number: int) -> RelativeOperand:
+        bit = self.bits[literal >> 1]
+        distance = self.grid.nearest(bit.lane, number) - number
+        return RelativeOperand(bit.pack, literal & 1, distance)
 
     def assign(self, order: Iterable[int]) -> None:
-        """Roles of all gates, operands first."""
-        for number in order:
-            if number not in self.spots:
-                self.spots[number] = self._spot(number, self.logic.gates[number])
+        """Pack all gates of a topological order."""
+        for index in order:
+            if index not in self.bits:
+                self.bits[index] = self._packed(index, self.netlist.gates[index])
 
-    def _spot(self, number: int, gate: Gate) -> Spot:
-        lanes = [self.spots[literal >> 1].lane for literal in gate.literals]
-        if gate.kind == "and" and self._is_wide(gate.literals):
-            return Spot(self._new("wide", number, gate.literals), Lane())
-        lane = self._lane(lanes)
+    def _packed(self, index: int, gate: Gate) -> PackedBit:
+        kind = _KIND_OF_GATE[gate.kind]
+        if kind is PackKind.AND and self._is_reduction(gate.literals):
+            return PackedBit(self._new(PackKind.REDUCTION, index, gate.literals), Lane())
+        lane = self._common_lane([self.bits[literal >> 1].lane for literal in gate.literals])
         if lane.head is None:
-            role = self._new(gate.kind, number, gate.literals)
-            self._join(Fit(role, 0, tuple(range(len(lanes)))), number, gate.literals, 1)
-            return Spot(role, lane)
+            pack = self._new(kind, index, gate.literals)
+            columns = tuple(range(len(gate.literals)))
+            self._join(Placement(pack, 0, columns), index, gate.literals, 1)
+            return PackedBit(pack, lane)
         base = self.grid.numbers(lane)[0]
-        literals = sorted(gate.literals, key=lambda x: (*self._step(x, base), x))
-        fit = self._placed(number, gate.kind, literals, base, lane.copy is None)
-        placed = self.grid.lane(fit.lane)
-        return Spot(fit.role, Lane(placed.head) if lane.copy is None else placed)
+        literals = sorted(gate.literals, key=lambda x: (*self._relative(x, base), x))
+        everywhere = lane.instance is None
+        placement = self._place(index, kind, literals, base, everywhere)
+        placed = self.grid.lane(placement.lane)
+        return PackedBit(placement.pack, Lane(placed.head) if everywhere else placed)
 
-    def _lane(self, lanes: Sequence[Lane]) -> Lane:
-        """The lane that most operands are in; in all copies of a head if they are."""
-        placed = [lane for lane in lanes if lane.copy is not None]
+    def _common_lane(self, lanes: Sequence[Lane]) -> Lane:
+        """Return the lane that most operands are in; in all instances of a head if they are."""
+        placed = [lane for lane in lanes if lane.instance is not None]
         placed = placed or [lane for lane in lanes if lane.head is not None]
         return min(
-            placed,
-            key=lambda lane: (-placed.count(lane), lane.copy or 0, lane.head or 0),
+            set(placed),
+            key=lambda lane: (-placed.count(lane), lane.instance or 0, lane.head or 0),
             default=Lane(),
         )
 
-    def _is_wide(self, literals: Sequence[int]) -> bool:
-        """Whether an AND is better gathered: it has many operands, or many lanes of one role."""
-        spots = [(self.spots[literal >> 1], literal & 1) for literal in literals]
-        same = Counter((spot.role, sign) for spot, sign in spots if spot.lane.head is not None)
-        return len(literals) > WIDE or max(same.values(), default=0) > 3
+    def _is_reduction(self, literals: Sequence[int]) -> bool:
+        """Check whether an AND has many operands, or reads many lanes of one pack."""
+        if not MAX_SAME_OPERAND < len(literals) <= MAX_FAN_IN:
+            return len(literals) > MAX_FAN_IN
+        bits = [(self.bits[literal >> 1], literal & 1) for literal in literals]
+        same = Counter((bit.pack, sign) for bit, sign in bits if bit.lane.head is not None)
+        return max(same.values(), default=0) > MAX_SAME_OPERAND
 
-    def _placed(
-        self, number: int, kind: str, literals: Sequence[int], base: int, copied: bool
-    ) -> Fit:
-        """A gate in a lane: in a role that has its like, in one that it fits, or in a new one."""
-        copies = self.grid.copies if copied else 1
-        key = (kind, copied, *(self._step(literal, base) for literal in literals))
-        found = self._known.get(key)
-        fit = None if found is None else Fit(found.role, base + found.lane, found.columns)
-        if fit is None or not self._free(fit.role, fit.lane, copies):
-            fit = self._best(kind, literals, copies)
-        if fit is None:
-            role = self._new(kind, number, literals)
-            fit = Fit(role, base, tuple(range(len(literals))))
-        self._known.setdefault(key, Fit(fit.role, fit.lane - base, fit.columns))
-        self._join(fit, number, literals, copies)
-        return fit
+    def _place(
+        self, index: int, kind: PackKind, literals: Sequence[int], base: int, everywhere: bool
+    ) -> Placement:
+        """Put a gate into the pack of its like, into one that it fits, or into a new one."""
+        instances = self.grid.instances if everywhere else 1
+        key = (kind, everywhere, *(self._relative(literal, base) for literal in literals))
+        like = self._known.get(key)
+        placement = None if like is None else Placement(like.pack, base + like.lane, like.columns)
+        if placement is None or not self._is_free(placement.pack, placement.lane, instances):
+            placement = self._best(kind, literals, instances)
+        if placement is None:
+            pack = self._new(kind, index, literals)
+            placement = Placement(pack, base, tuple(range(len(literals))))
+        relative = Placement(placement.pack, placement.lane - base, placement.columns)
+        self._known.setdefault(key, relative)
+        self._join(placement, index, literals, instances)
+        return placement
 
-    def _free(self, role: int, lane: int, copies: int) -> bool:
-        """Whether a role has room for a gate, in each of its copies."""
-        last = self.grid.width if copies > 1 else self.grid.width * self.grid.copies
-        members = self.roles[role].members
-        lanes = range(lane, lane + copies * self.grid.width, self.grid.width)
+    def _is_free(self, pack: int, lane: int, instances: int) -> bool:
+        """Check whether a pack has room for a gate, in each of its instances."""
+        last = self.grid.heads if instances > 1 else self.grid.heads * self.grid.instances
+        members = self.packs[pack].members
+        lanes = range(lane, lane + instances * self.grid.heads, self.grid.heads)
         return 0 <= lane < last and not any(number in members for number in lanes)
 
-    def _new(self, kind: str, number: int, literals: Sequence[int]) -> int:
-        roles = [self.roles[self.spots[literal >> 1].role] for literal in literals]
-        depth = 1 + max((role.depth for role in roles), default=0)
-        reads = 0
-        for role in roles:
-            reads |= role.reads
-        self.roles.append(Role(kind, number, depth, reads))
-        return len(self.roles) - 1
+    def _new(self, kind: PackKind, index: int, literals: Sequence[int]) -> int:
+        packs = [self.packs[self.bits[literal >> 1].pack] for literal in literals]
+        depth = 1 + max((pack.depth for pack in packs), default=0)
+        support = 0
+        for pack in packs:
+            support |= pack.support
+        self.packs.append(Pack(kind, index, depth, support))
+        return len(self.packs) - 1
 
-    def _join(self, fit: Fit, number: int, literals: Sequence[int], copies: int) -> None:
-        role = self.roles[fit.role]
-        for lane in range(fit.lane, fit.lane + copies * self.grid.width, self.grid.width):
-            role.members[lane] = number
-            for index, literal in zip(fit.columns, literals, strict=True):
-                while index >= len(role.columns):
-                    role.columns.append(Column())
-                step = self._step(literal, lane)
-                role.columns[index].cells[lane] = literal
-                role.columns[index].steps.add(step)
-                self._having.setdefault(step[:2], set()).add((fit.role, step[2]))
+    def _join(
+        self, placement: Placement, index: int, literals: Sequence[int], instances: int
+    ) -> None:
+        """Make a gate a member of a pack, in each of its instances."""
+        pack, heads = self.packs[placement.pack], self.grid.heads
+        for lane in range(placement.lane, placement.lane + instances * heads, heads):
+            pack.members[lane] = index
+            for column, literal in zip(placement.columns, literals, strict=True):
+                while column >= len(pack.columns):
+                    pack.columns.append(OperandColumn())
+                operand = self._relative(literal, lane)
+                pack.columns[column].literals[lane] = literal
+                pack.columns[column].relative.add(operand)
+                readers = self._readers.setdefault((operand.pack, operand.sign), set())
+                readers.add((placement.pack, operand.distance))
 
-    def _best(self, kind: str, literals: Sequence[int], copies: int) -> Fit | None:
-        """The role that a gate fits best, if it fits one well."""
+    def _best(self, kind: PackKind, literals: Sequence[int], instances: int) -> Placement | None:
+        """Return the placement that fits a gate best, if one fits well."""
         votes: Counter[tuple[int, int]] = Counter()
         for literal in literals:
-            spot = self.spots[literal >> 1]
-            having = self._having.get((spot.role, literal & 1), set())
-            if spot.lane.head is not None and len(having) <= MANY:
-                own = self.grid.numbers(spot.lane)[0]
-                votes.update((role, own - away) for role, away in having)
-        depth = max(self.roles[self.spots[literal >> 1].role].depth for literal in literals)
-        fits = [
-            self._fit(role, lane, literals)
-            for (role, lane), _ in votes.most_common(TRIED)
-            if self.roles[role].kind == kind
-            and self.roles[role].depth > depth
-            and self._free(role, lane, copies)
+            bit = self.bits[literal >> 1]
+            readers = self._readers.get((bit.pack, literal & 1), set())
+            if bit.lane.head is not None and len(readers) <= MAX_READERS:
+                own = self.grid.numbers(bit.lane)[0]
+                votes.update((pack, own - distance) for pack, distance in readers)
+        depth = max(self.packs[self.bits[literal >> 1].pack].depth for literal in literals)
+        placements = [
+            self._placement(pack, lane, literals)
+            for (pack, lane), _ in votes.most_common(MAX_CANDIDATES)
+            if self.packs[pack].kind is kind
+            and self.packs[pack].depth > depth
+            and self._is_free(pack, lane, instances)
         ]
-        good = [fit for fit in fits if fit is not None]
-        return max(good, key=lambda fit: fit.worth, default=None)
+        good = [placement for placement in placements if placement is not None]
+        return max(good, key=lambda placement: placement.value, default=None)
 
-    def _fit(self, number: int, lane: int, literals: Sequence[int]) -> Fit | None:
-        """How a gate would go into a role."""
-        role = self.roles[number]
-        free = list(range(len(role.columns)))
+    def _placement(self, number: int, lane: int, literals: Sequence[int]) -> Placement | None:
+        """Return how a gate would go into a pack, if it fits well enough."""
+        pack = self.packs[number]
+        free = list(range(len(pack.columns)))
         chosen: dict[int, int] = {}
         for literal in literals:
-            step = self._step(literal, lane)
-            column = next((c for c in free if role.columns[c].has(literal, step)), None)
+            operand = self._relative(literal, lane)
+            column = next((c for c in free if pack.columns[c].has(literal, operand)), None)
             if column is not None:
                 chosen[literal] = column
                 free.remove(column)
         exact = len(chosen)
         for literal in literals:
-            column = None if literal in chosen else self._alike(role, free, literal)
+            column = None if literal in chosen else self._similar_column(pack, free, literal)
             if column is not None:
                 chosen[literal] = column
                 free.remove(column)
         new = [literal for literal in literals if literal not in chosen]
-        chosen |= {literal: len(role.columns) + i for i, literal in enumerate(new)}
-        worth = (exact + len(literals)) / 2 - len(new) - len(free) / 4
-        if not exact or 2 * worth < len(literals) or (role.kind == "xor" and (new or free)):
+        chosen |= {literal: len(pack.columns) + i for i, literal in enumerate(new)}
+        value = (exact + len(literals)) / 2 - len(new) - len(free) / 4
+        incomplete = pack.kind is PackKind.XOR and bool(new or free)
+        if not exact or 2 * value < len(literals) or incomplete:
             return None
-        return Fit(number, lane, tuple(chosen[literal] for literal in literals), worth)
+        return Placement(number, lane, tuple(chosen[literal] for literal in literals), value)
 
-    def _alike(self, role: Role, free: Sequence[int], literal: int) -> int | None:
-        """A column whose operands depend on nearly the same words."""
-        reads = self.roles[self.spots[literal >> 1].role].reads
-        best, found = ALIKE, None
-        for index in free:
-            other = next(iter(role.columns[index].cells.values()))
-            others = self.roles[self.spots[other >> 1].role].reads
-            alike = (reads & others).bit_count() / max(1, (reads | others).bit_count())
-            if alike >= best and other & 1 == literal & 1:
-                best, found = alike, index
+    def _similar_column(self, pack: Pack, free: Sequence[int], literal: int) -> int | None:
+        """Return a free column whose operands depend on nearly the same words."""
+        support = self.packs[self.bits[literal >> 1].pack].support
+        best, found = MIN_SIMILARITY, None
+        for column in free:
+            other = next(iter(pack.columns[column].literals.values()))
+            others = self.packs[self.bits[other >> 1].pack].support
+            similarity = (support & others).bit_count() / max(1, (support | others).bit_count())
+            if similarity >= best and other & 1 == literal & 1:
+                best, found = similarity, column
         return found

@@ -1,7 +1,8 @@
-"""Equal parts within a head: a guess, from the shapes of factors, of what it fetches several times.
+"""Repeated blocks within a head: a guess, from the sizes of factors, of what it fetches repeatedly.
 
-A head may fetch several copies of one structure, one after another. Their factors then have the
-same sizes in the same order, and few gates read more than one copy. It decides speed only.
+A head may fetch several instances of one structure, one after another. Their factors then have the
+same sizes in the same order, and few gates read more than one instance. A wrong guess costs speed
+only.
 """
 
 from __future__ import annotations
@@ -10,51 +11,69 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapeformer.engines.logic.symbolic_position import Logic
-from tapeformer.engines.native.usage_similarity import Inputs
+from tapeformer.engines.logic.netlist import Netlist, TokenInputs
 
-MOST_COPIES = 12
+MAX_INSTANCES = 12
 
-APART = 0.25
-"""The share of gates that may read several copies."""
+MAX_SHARED = 0.25
+"""The share of gates that may read several instances."""
 
-Reads = Counter[int]
-"""How many gates depend on a set of places in the lists of heads, each set a number's bits."""
+SupportCounts = Counter[int]
+"""How many gates have each support: a bit set of indices into the lists of heads."""
 
 
 @dataclass(frozen=True)
-class Repeat:
-    """A block of factors that stands several times in a row in the list of a head."""
+class RepeatedBlock:
+    """A block of factors that occurs several times in a row in the list of a head."""
 
     start: int
-    block: int
-    count: int
+    size: int
+    instances: int
 
     @property
     def saved(self) -> int:
-        """Places that are copies of others."""
-        return self.block * (self.count - 1)
+        """Return how many factors share the words of others."""
+        return self.size * (self.instances - 1)
 
     def masks(self) -> list[int]:
-        """The places of each copy."""
-        whole = (1 << self.block) - 1
-        return [whole << self.start + copy * self.block for copy in range(self.count)]
+        """Return the indices of each instance as a bit set."""
+        whole = (1 << self.size) - 1
+        return [whole << self.start + i * self.size for i in range(self.instances)]
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a factor stands: in which copy, of which block, and at which place of it."""
+class BlockPosition:
+    """Where a factor is: in which instance of which block (-1: of none), and at which index."""
 
-    copy: int
+    instance: int
     block: int
     index: int
 
 
-def _owned_by_heads(inputs: Inputs) -> dict[int, list[int]]:
-    """For each head the factors that it alone fetches, in order."""
+def block_positions(netlist: Netlist, inputs: TokenInputs, limit: int) -> dict[int, BlockPosition]:
+    """Return the position of each factor that exactly one head fetches.
+
+    Heads with equal lists get equal positions; a block has at most `limit` instances.
+    """
+    owned = _owned_by_heads(inputs)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for head, factors in owned.items():
+        alike.setdefault(tuple(len(netlist.token[f]) for f in factors), []).append(head)
+    positions: dict[int, BlockPosition] = {}
+    for sizes, heads in alike.items():
+        index_of = {f: i for head in heads for i, f in enumerate(owned[head])}
+        supports = _supports(netlist, inputs, index_of)
+        found = list(_blocks(sizes, 0, len(sizes), min(limit, MAX_INSTANCES), supports))
+        for head in heads:
+            positions |= _positions(owned[head], sorted(found, key=lambda block: block.start))
+    return positions
+
+
+def _owned_by_heads(inputs: TokenInputs) -> dict[int, list[int]]:
+    """Return, for each head, the factors that it alone fetches, in order."""
     heads: dict[int, set[int]] = {}
-    for bit, (factor, _) in inputs.source_of.items():
-        heads.setdefault(factor, set()).add(inputs.head_of[bit])
+    for gate, (factor, _) in inputs.fetched.items():
+        heads.setdefault(factor, set()).add(inputs.head[gate])
     owned: dict[int, list[int]] = {}
     for factor, found in sorted(heads.items()):
         if len(found) == 1:
@@ -62,82 +81,66 @@ def _owned_by_heads(inputs: Inputs) -> dict[int, list[int]]:
     return owned
 
 
-def places_of(logic: Logic, inputs: Inputs, most: int) -> dict[int, Place]:
-    """The place of each factor that one head fetches; heads with equal lists have equal places."""
-    owned = _owned_by_heads(inputs)
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for head, factors in owned.items():
-        alike.setdefault(tuple(len(logic.token[f]) for f in factors), []).append(head)
-    places: dict[int, Place] = {}
-    for shapes, heads in alike.items():
-        index_of = {f: i for head in heads for i, f in enumerate(owned[head])}
-        reads = _reads(logic, inputs, index_of)
-        found = list(_repeats(shapes, 0, len(shapes), min(most, MOST_COPIES), reads))
-        for head in heads:
-            places |= _numbered(owned[head], sorted(found, key=lambda repeat: repeat.start))
-    return places
-
-
-def _reads(logic: Logic, inputs: Inputs, index_of: dict[int, int]) -> Reads:
-    """The sets of places that gates depend on, by way of heads."""
-    sources = inputs.source_of.items()
-    seen = {bit: 1 << index_of[factor] for bit, (factor, _) in sources if factor in index_of}
-    reads: Reads = Counter()
-    for number, gate in enumerate(logic.gates):
+def _supports(netlist: Netlist, inputs: TokenInputs, index_of: dict[int, int]) -> SupportCounts:
+    """Count the gates by the fetched factors that they depend on."""
+    fetched = inputs.fetched.items()
+    support = {gate: 1 << index_of[factor] for gate, (factor, _) in fetched if factor in index_of}
+    counts: SupportCounts = Counter()
+    for index, gate in enumerate(netlist.gates):
         found = 0
         for literal in gate.literals:
-            found |= seen.get(literal >> 1, 0)
+            found |= support.get(literal >> 1, 0)
         if found:
-            seen[number] = found
-            reads[found] += 1
-    return reads
+            support[index] = found
+            counts[found] += 1
+    return counts
 
 
-def _repeats(
-    shapes: Sequence[int], low: int, high: int, most: int, reads: Reads
-) -> Iterator[Repeat]:
-    """The repeats of a stretch of a list: the one that saves most, then what is beside it."""
-    best, most_worth = None, 0.0
-    for repeat in sorted(_candidates(shapes, low, high, most), key=lambda r: -r.saved):
-        if repeat.saved <= most_worth:
+def _blocks(
+    sizes: Sequence[int], low: int, high: int, limit: int, supports: SupportCounts
+) -> Iterator[RepeatedBlock]:
+    """Yield the repeated block of a stretch that saves most, then those beside it."""
+    best, best_value = None, 0.0
+    for block in sorted(_candidates(sizes, low, high, limit), key=lambda block: -block.saved):
+        if block.saved <= best_value:
             break
-        worth = _worth(repeat, reads)
-        if worth > most_worth:
-            best, most_worth = repeat, worth
+        value = _value(block, supports)
+        if value > best_value:
+            best, best_value = block, value
     if best is not None:
         yield best
-        yield from _repeats(shapes, low, best.start, most, reads)
-        yield from _repeats(shapes, best.start + best.block * best.count, high, most, reads)
+        yield from _blocks(sizes, low, best.start, limit, supports)
+        yield from _blocks(sizes, best.start + best.size * best.instances, high, limit, supports)
 
 
-def _candidates(shapes: Sequence[int], low: int, high: int, most: int) -> Iterator[Repeat]:
-    """Every block of two factors or more that stands several times in a row, by equal sizes."""
-    for block in range(2, (high - low) // 2 + 1):
+def _candidates(sizes: Sequence[int], low: int, high: int, limit: int) -> Iterator[RepeatedBlock]:
+    """Yield every block of two factors or more that is repeated in a row, by equal sizes."""
+    for size in range(2, (high - low) // 2 + 1):
         run = 0
-        for index in range(low, high - block):
-            run = run + 1 if shapes[index] == shapes[index + block] else 0
-            for count in range(2, min(most, run // block + 1) + 1):
-                yield Repeat(index + 1 - block * (count - 1), block, count)
+        for index in range(low, high - size):
+            run = run + 1 if sizes[index] == sizes[index + size] else 0
+            for instances in range(2, min(limit, run // size + 1) + 1):
+                yield RepeatedBlock(index + 1 - size * (instances - 1), size, instances)
 
 
-def _worth(repeat: Repeat, reads: Reads) -> float:
-    """The places saved; the less, the more gates read several copies."""
+def _value(block: RepeatedBlock, supports: SupportCounts) -> float:
+    """Return the factors saved, less for every gate that reads several instances."""
     one = several = 0
-    masks = repeat.masks()
-    for found, gates in reads.items():
-        copies = sum(bool(found & mask) for mask in masks)
-        one += gates * (copies == 1)
-        several += gates * (copies > 1)
-    return repeat.saved * (1 - several / (APART * max(1, one + several)))
+    masks = block.masks()
+    for support, gates in supports.items():
+        instances = sum(bool(support & mask) for mask in masks)
+        one += gates * (instances == 1)
+        several += gates * (instances > 1)
+    return block.saved * (1 - several / (MAX_SHARED * max(1, one + several)))
 
 
-def _numbered(factors: Sequence[int], repeats: Sequence[Repeat]) -> dict[int, Place]:
-    """Places from repeats; a factor outside of them is a block of its own."""
-    places = {}
-    for number, repeat in enumerate(repeats):
-        for offset in range(repeat.block * repeat.count):
-            copy, index = divmod(offset, repeat.block)
-            places[factors[repeat.start + offset]] = Place(copy, number, index)
+def _positions(factors: Sequence[int], blocks: Sequence[RepeatedBlock]) -> dict[int, BlockPosition]:
+    """Return positions from repeated blocks; a factor outside of them is in none."""
+    positions = {}
+    for number, block in enumerate(blocks):
+        for offset in range(block.size * block.instances):
+            instance, index = divmod(offset, block.size)
+            positions[factors[block.start + offset]] = BlockPosition(instance, number, index)
     for index, factor in enumerate(factors):
-        places.setdefault(factor, Place(0, -1, index))
-    return places
+        positions.setdefault(factor, BlockPosition(0, -1, index))
+    return positions

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.logic.attention_offsets import Distances
+from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.program import ONES
 from tapeformer.engines.native.cache import Code
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.llvm_loop import COUNTER, counted
-from tapeformer.engines.native.memory_layout import Codec, Place, aligned, least_margin
+from tapeformer.engines.native.memory_layout import WordMask, aligned
+from tapeformer.engines.native.token_codec import TokenCodec
 from tapeformer.engines.stream import Stop, Value
 
 LEAST = 1024
 """A ring has at least so many places, so that a short window is not read in many small pieces."""
 
 
-class Ring:
+class RingBuffer:
     """The window of a stream as a ring of words.
 
     One token more than the window is kept. After a run, `stopped` says that a watched value has
@@ -25,21 +26,21 @@ class Ring:
     computed by another engine.
     """
 
-    def __init__(self, code: Code, distances: Distances, window: int) -> None:
-        self.plan, self.distances, self.window = code.plan, distances, window
+    def __init__(self, code: Code, distances: AttentionOffsets, window: int) -> None:
+        self.layout, self.distances, self.window = code.layout, distances, window
         self.capacity = max(LEAST, 1 << window.bit_length())
         self.seen = 0
         self.stopped = self.doubted = self.generated = False
-        self._code, self._codec = loaded(code.machine_code), Codec(code.plan)
-        self._memory = aligned(self.capacity, code.plan.stride)
-        self._slots = aligned(code.plan.room)
+        self._code, self._codec = loaded(code.machine_code), TokenCodec(code.layout)
+        self._memory = aligned(self.capacity, code.layout.stride)
+        self._slots = aligned(code.layout.spill_slots)
         self._counters = aligned(COUNTER)
-        self._margin = aligned(max(1, code.plan.digits))
+        self._margin = aligned(max(1, code.layout.margin_digits))
         self._margin[:] = ONES
 
     def write(self, rows: NDArray[np.int32]) -> None:
         """Appends given tokens."""
-        if self.plan.keeps:
+        if self.layout.stores_words:
             for row in rows:
                 self._absorb()
                 self._put(row[None])
@@ -50,21 +51,21 @@ class Ring:
 
     def _put(self, rows: NDArray[np.int32]) -> None:
         places = np.arange(self.seen, self.seen + len(rows)) % self.capacity
-        self._memory[places] = self._codec.written(rows)
+        self._memory[places] = self._codec.encode(rows)
         self.seen += len(rows)
 
     def _absorb(self) -> None:
         """Computes what heads will fetch of the newest token; the token after it is not wanted."""
         if self.seen:
-            spare = aligned(max(1, self.plan.digits))
+            spare = aligned(max(1, self.layout.margin_digits))
             self._call(1, np.zeros(7, np.uint64), np.zeros(3, np.int64), spare)
 
     def newest(self, count: int, dropped: int = 0) -> NDArray[np.int32]:
         """The last tokens, or those before some that are dropped, oldest first."""
         end = self.seen - dropped
         start = (end - count) % self.capacity
-        first = self._codec.read(self._memory[start : start + count])
-        rest = self._codec.read(self._memory[: count - len(first)])
+        first = self._codec.decode(self._memory[start : start + count])
+        rest = self._codec.decode(self._memory[: count - len(first)])
         return np.concatenate([first, rest])
 
     def run(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
@@ -103,9 +104,9 @@ class Ring:
         found = self._memory[(self.seen + made - 1) % self.capacity, words[:2]]
         return bool(((found ^ watch[:4:2]) & watch[1:4:2]).any())
 
-    def _bit(self, value: Value) -> Place:
+    def _bit(self, value: Value) -> WordMask:
         """The word of a value and one of its bits."""
-        word, mask = self.plan.places[value[0]][value[1]]
+        word, mask = self.layout.value_masks[value[0]][value[1]]
         return word, mask & -mask
 
     def _call(
@@ -126,4 +127,4 @@ class Ring:
         """The smallest margin of the tokens made so far."""
         if not self.generated:
             return float("inf")
-        return least_margin(self.plan, (self._margin[: self.plan.digits] & 1).tolist())
+        return self.layout.least_margin((self._margin[: self.layout.margin_digits] & 1).tolist())

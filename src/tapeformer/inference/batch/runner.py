@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.logic.mutual_exclusion import NotLogicError
+from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch import INPUTS, Batch, Ended, Limits
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer

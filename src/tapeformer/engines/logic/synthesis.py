@@ -1,0 +1,31 @@
+"""From weights to gates: the whole way, on one page."""
+
+from __future__ import annotations
+
+from tapeformer.engines.logic.affine_forms import affine_map
+from tapeformer.engines.logic.argmax import ArgmaxSynthesis
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.symbolic_position import SymbolicPosition
+from tapeformer.weights.record import TransformerWeights
+
+
+def netlist_of(weights: TransformerWeights) -> Netlist:
+    """Return the gates that compute a model's next token; raise NotLogicError if there are none."""
+    position = SymbolicPosition(weights)
+    stream = position.residual_stream()
+    argmax = ArgmaxSynthesis(position.synthesis)
+    next_token = tuple(
+        argmax.argmax(affine_map(output.matrix, output.bias, stream)) for output in weights.outputs
+    )
+    graph = position.synthesis.graph
+    guard = graph.disjunction(position.synthesis.guards)
+    margin = tuple(argmax.margin())
+    return Netlist(
+        gates=tuple(graph.gates),
+        token=tuple(position.literals(forms) for forms in position.token),
+        fetched=tuple(position.fetched),
+        next_token=next_token,
+        guard=guard,
+        margin=margin,
+        proven_margin=argmax.proven_margin,
+    )

@@ -1,0 +1,46 @@
+"""The shape of words and tokens in memory, shared by generated code and those who call it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tapeformer.engines.logic.program import WORD_BITS, Program
+
+CACHE_LINE = 64
+"""Tokens begin at multiples of so many bytes."""
+
+
+@dataclass(frozen=True)
+class WordShape:
+    """A word is a vector of `elements` times 64 bits; a token takes `stride` words."""
+
+    elements: int
+    stride: int
+
+    @property
+    def type(self) -> str:
+        """Return the LLVM type of a word."""
+        return "i64" if self.elements == 1 else f"<{self.elements} x i64>"
+
+    @property
+    def bits(self) -> int:
+        """Return the size of a word in bits."""
+        return WORD_BITS * self.elements
+
+    @property
+    def token_bytes(self) -> int:
+        """Return the size of a token in bytes."""
+        return self.bits // 8 * self.stride
+
+    def constant(self, bits: int) -> str:
+        """Return the LLVM constant with the same 64 bits in every element."""
+        signed = bits - (1 << WORD_BITS) if bits >> WORD_BITS - 1 else bits
+        if self.elements == 1:
+            return str(signed)
+        return "<" + ", ".join(f"i64 {signed}" for _ in range(self.elements)) + ">"
+
+
+def word_shape(program: Program, elements: int) -> WordShape:
+    """Return the shape for a program: tokens begin at cache lines."""
+    line = max(1, CACHE_LINE * 8 // WORD_BITS // elements)
+    return WordShape(elements, -(-program.width // line) * line)
