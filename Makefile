@@ -1,4 +1,5 @@
-# Two commands do everything on a bare machine: `make demo` and `make test`.
+# Two commands do everything on a bare machine: `make demo` installs the package alone,
+# `make test` also PyTorch, matplotlib and the tools.
 PYTHON ?= python3
 BIN := .venv/bin
 

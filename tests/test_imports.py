@@ -16,6 +16,7 @@ ANYTHING = {"*"}
 ALLOWED: dict[str, set[str]] = {
     "faults": set(),
     "reprs": {"faults"},
+    "extras": {"faults"},
     "machine": {"faults", "display"},
     "simulator": {"faults", "machine", "display"},
     "formats": {"faults", "machine"},
@@ -28,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "weights": {"faults", "layout", "reprs"},
     "bundle": {"faults", "layout", "weights", "__version__"},
     "cache": set(),
-    "engines": {"faults", "weights", "cache"},
+    "engines": {"faults", "extras", "weights", "cache"},
     "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
     "lowering": {"faults", "circuit", "queues", "weights"},
     "sources": {"faults", "machine", "formats", "gallery"},

@@ -48,7 +48,7 @@ def test_pytorch_is_not_loaded_where_code_is_there() -> None:
         words = [sys.executable, "-c", WITHOUT_TORCH]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
-    assert said() == "sparse True"
+    assert said() == "sparse False"
     bundle = compile_machine(gallery_machine("busy_beaver_2"), CompileOptions("paper", 2, 4))
     generate(bundle, (), engine="native")
     assert said() == "native False"

@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from tapeformer.bench.report import Row, levels_of
+from tapeformer.extras import require
 from tapeformer.faults import counted
+
+require("matplotlib", extra="plots", what="a page with plots")
+"""Asked for when a command begins, so that no measurement ends without its plots."""
 
 
 def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str]:

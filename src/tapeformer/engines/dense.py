@@ -1,40 +1,41 @@
 """The dense engine: a plain PyTorch decoder, every matrix product, scores over the whole window.
 
 It is the definition of what the weights mean (the paper's Section 2.3). Keys and values of the
-window are kept, so only the newest position is computed for a new token.
+window are kept, so only the newest position is computed for a new token. Where the weights alone
+do not tell that a type holds every sum exactly, each product is checked before it is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tapeformer.engines.exact import check_exact
+from tapeformer.engines.attention import Attending, Attention, Position, allowed_temperature
+from tapeformer.engines.exact import EXACT, SumCheck, check_exact
 from tapeformer.engines.logits import Decoder
-from tapeformer.engines.memory import Costs
-from tapeformer.engines.norm import normalised
+from tapeformer.engines.memory import Costs, check_memory
+from tapeformer.engines.norm import norm_dtype, normalised
 from tapeformer.engines.stream import Stop, Stream, check_choice, stops
 from tapeformer.engines.threads import one_thread
+from tapeformer.weights.bounds import row_norms, sum_bounds
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import dense as full
 from tapeformer.weights.matrices import stacked
 from tapeformer.weights.positions import encoding
-from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
-
-Attending: TypeAlias = Literal["leftmost", "rightmost", "averaging", "softmax"]
-Position: TypeAlias = Literal["key", "bias"]
+from tapeformer.weights.record import Integers, Layer, Matrix, TransformerWeights
 
 
 class Engine(Stream):
     """Runs a model as PyTorch modules.
 
-    `attending` is the kind of hardmax, or softmax at `temperature`; `position` says whether the
-    positional term is added inside the key, as in the paper, or to the score, as in its footnote.
+    `attending` and `position` are as in `Attention`. Softmax has the temperature that its window
+    needs where none is given.
     """
 
     name = "dense"
@@ -45,20 +46,28 @@ class Engine(Stream):
         offsets: Sequence[int],
         window: int | None = None,
         *,
-        dtype: torch.dtype = torch.float32,
+        dtype: str = "float32",
         attending: Attending = "leftmost",
-        temperature: float = 1 / 64,
+        temperature: float | None = None,
         position: Position = "key",
         memory: int | None = None,
     ) -> None:
+        check_choice("dtype", dtype, tuple(EXACT))
         check_choice("way of attending", attending, get_args(Attending))
         check_choice("place of the positional term", position, get_args(Position))
-        super().__init__(weights, offsets, window, _costs(weights, dtype, memory))
-        check_exact(weights, dtype)
-        rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(dtype)
-        rule = _Rule(rows, attending, temperature, position)
-        self.model = Transformer(weights, rule, dtype)
-        self._decoder = Decoder(weights)
+        super().__init__(weights, offsets, window, Costs("dense", 0, 0, memory))
+        kind: torch.dtype = getattr(torch, dtype)
+        check_memory(_costs(weights, kind, memory), self.window)
+        bounds = sum_bounds(weights)
+        check = check_exact(weights, bounds, dtype)
+        if attending == "softmax" or temperature is not None:
+            temperature = allowed_temperature(kind, self.window, bounds.scores, temperature)
+        rows = torch.as_tensor(encoding(weights, offsets, self.window)).to(kind)
+        attention = Attention(rows, attending, position, temperature or 1.0, check)
+        norm = Norm(weights, bounds.stream)
+        self.model = Transformer(weights, attention, norm, Numbers(kind, check))
+        self._decoder = Decoder(weights, bounds.logits)
+        self._table = self._decoder.empty(1)
 
     @one_thread()
     def _absorb(self, rows: NDArray[np.int32]) -> None:
@@ -69,66 +78,63 @@ class Engine(Stream):
     def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
         rows = np.zeros((tokens, len(last)), np.int32)
         for place in range(tokens):
-            logits = self.model(last)
-            self.margin = min(self.margin, self._decoder.margin(logits))
-            last = rows[place] = self._decoder.token(logits).numpy()
-            if stops(rows[place], stop):
+            logits = self.model(last).double().numpy()
+            last = rows[place] = self._decoder.read(logits, self._table[0])
+            self.margin = self._decoder.margin(self._table, self.margin)
+            if stops(last, stop):
                 return rows[: place + 1]
         return rows
 
 
-class _Rule:
-    """How scores are made and turned into attention: everything that is not a parameter."""
+@dataclass(frozen=True)
+class Numbers:
+    """The type of all parameters, and the check that no sum is too large for it."""
 
-    def __init__(
-        self, encoding: Tensor, attending: Attending, temperature: float, position: Position
-    ) -> None:
-        self.backwards = encoding.flip(0)
-        self.attending, self.temperature, self.position = attending, temperature, position
+    dtype: torch.dtype
+    check: SumCheck
 
-    def scores(self, query: Tensor, keys: Tensor, coordinates: Tensor) -> Tensor:
-        """Heads x positions, from queries (heads x width) and keys (heads x positions x width)."""
-        rows = self.backwards[-keys.shape[1] :]
-        if self.position == "key":
-            return torch.bmm(keys + rows, query[:, :, None]).squeeze(2)
-        return torch.bmm(keys, query[:, :, None]).squeeze(2) + rows[:, coordinates].T
 
-    def attention(self, scores: Tensor) -> Tensor:
-        """What each head gives to each position."""
-        if self.attending == "softmax":
-            return torch.softmax(scores / self.temperature, dim=1)
-        highest = scores == scores.max(dim=1, keepdim=True).values
-        if self.attending == "averaging":
-            return highest.to(scores.dtype) / highest.sum(dim=1, keepdim=True)
-        if self.attending == "rightmost":
-            highest = highest.flip(1)
-        first = nn.functional.one_hot(highest.int().argmax(dim=1), scores.shape[1])
-        return (first.flip(1) if self.attending == "rightmost" else first).to(scores.dtype)
+class Norm:
+    """Layer normalisation where a model has it, exact or refused."""
+
+    def __init__(self, weights: TransformerWeights, largest: int) -> None:
+        self.wanted = weights.layer_norm
+        self.dtype = norm_dtype(len(weights.fields), largest)
+
+    def __call__(self, stream: Tensor) -> Tensor:
+        """Return the residual stream as a sub-layer reads it."""
+        if not self.wanted:
+            return stream
+        whole = normalised(stream.double().numpy(), self.dtype)
+        return torch.as_tensor(whole).to(stream.dtype)
 
 
 class Transformer(nn.Module):
     """Embedding, decoder layers, output layer."""
 
-    def __init__(self, weights: TransformerWeights, rule: _Rule, dtype: torch.dtype) -> None:
+    def __init__(
+        self, weights: TransformerWeights, attention: Attention, norm: Norm, numbers: Numbers
+    ) -> None:
         super().__init__()
         d = len(weights.fields)
-        self.layer_norm = weights.layer_norm
-        self.embedding = _parameter(full(stacked(weights.embeddings, d)), dtype)
+        self.norm = norm
+        self.embedding = _parameter(full(stacked(weights.embeddings, d)), numbers.dtype)
         sizes = [len(factor.values) for factor in weights.factors]
         self.starts = np.cumsum([0, *sizes[:-1]])
-        self.decoders = [DecoderLayer(layer, weights, rule, dtype) for layer in weights.layers]
+        self.decoders = [
+            DecoderLayer(layer, weights, attention, norm, numbers) for layer in weights.layers
+        ]
         self.layers = nn.ModuleList(self.decoders)
-        self.output = _parameter(full(stacked([out.matrix for out in weights.outputs], d)), dtype)
         biases = np.concatenate([out.bias for out in weights.outputs])
-        self.output_bias = _parameter(biases.astype(float), dtype)
+        self.output = Linear(stacked([out.matrix for out in weights.outputs], d), biases, numbers)
 
     def forward(self, token: NDArray[np.int32]) -> Tensor:
         """The logits after a token, which joins the context."""
         stream = self.embed(token)
         for layer in self.decoders:
             stream = layer(stream)
-        seen = normalised(stream, self.layer_norm)
-        return torch.addmv(self.output_bias, self.output, seen)
+        logits: Tensor = self.output(self.norm(stream))
+        return logits
 
     def absorb(self, token: NDArray[np.int32]) -> None:
         """A token joins the context; nothing is asked of it, so the last layer only remembers."""
@@ -136,7 +142,7 @@ class Transformer(nn.Module):
         for layer in self.decoders[:-1]:
             stream = layer(stream)
         for layer in self.decoders[-1:]:
-            layer.remember(normalised(stream, self.layer_norm))
+            layer.remember(self.norm(stream))
 
     def embed(self, token: NDArray[np.int32]) -> Tensor:
         """The sum of the factors' embeddings."""
@@ -147,40 +153,51 @@ class DecoderLayer(nn.Module):
     """Attention, residual, ReLU network, residual, with its own window of keys and values."""
 
     def __init__(
-        self, layer: Layer, weights: TransformerWeights, rule: _Rule, dtype: torch.dtype
+        self,
+        layer: Layer,
+        weights: TransformerWeights,
+        attention: Attention,
+        norm: Norm,
+        numbers: Numbers,
     ) -> None:
         super().__init__()
-        self.rule, self.layer_norm = rule, weights.layer_norm
+        self.attention, self.norm, self.check = attention, norm, numbers.check
         self.coordinates = torch.tensor([head.position for head in layer.heads], dtype=torch.long)
         d = len(weights.fields)
-        self.query = _per_head([head.query for head in layer.heads], d, dtype)
-        self.key = _per_head([head.key for head in layer.heads], d, dtype)
-        self.value = _per_head([head.value for head in layer.heads], d, dtype)
-        self.mix = _parameter(full(layer.mix), dtype)
-        self.mix_bias = _parameter(layer.mix_bias.astype(float), dtype)
-        self.feed_forward = _network(layer.feed_forward, dtype)
-        window, heads = len(rule.backwards), len(layer.heads)
-        self.keys = _Recent(window, (heads, weights.key_width), dtype)
-        self.values = _Recent(window, (heads, weights.value_width), dtype)
+        self.query = _per_head([head.query for head in layer.heads], d, numbers)
+        self.key = _per_head([head.key for head in layer.heads], d, numbers)
+        self.value = _per_head([head.value for head in layer.heads], d, numbers)
+        self.mix = Linear(layer.mix, layer.mix_bias, numbers)
+        maps = [Linear(affine.matrix, affine.bias, numbers) for affine in layer.feed_forward]
+        self.feed_forward = nn.Sequential(
+            *[step for map_ in maps for step in (map_, nn.ReLU())][:-1]
+        )
+        window, heads = len(attention.backwards), len(layer.heads)
+        self.keys = _Recent(window, (heads, weights.key_width), numbers.dtype)
+        self.values = _Recent(window, (heads, weights.value_width), numbers.dtype)
 
     def forward(self, stream: Tensor) -> Tensor:
         """The residual stream of the newest position after this layer."""
-        seen = normalised(stream, self.layer_norm)
+        seen = self.norm(stream)
         self.remember(seen)
-        query = (self.query @ seen).view(self.keys.shape)
-        scores = self.rule.scores(query, self.keys.rows(), self.coordinates)
-        attention = self.rule.attention(scores)[:, None, :]
-        fetched = torch.bmm(attention, self.values.rows())
-        stream = stream + torch.addmv(self.mix_bias, self.mix, fetched.flatten())
+        query = self.query(seen).view(self.keys.shape)
+        fetched = self.attention.fetched(
+            query, self.keys.rows(), self.values.rows(), self.coordinates
+        )
+        stream = self._added(stream, self.mix(fetched.flatten()))
         if not len(self.feed_forward):
             return stream
-        added: Tensor = self.feed_forward(normalised(stream, self.layer_norm))
-        return stream + added
+        return self._added(stream, self.feed_forward(self.norm(stream)))
+
+    def _added(self, stream: Tensor, more: Tensor) -> Tensor:
+        total = stream + more
+        self.check(total, (1, 0))
+        return total
 
     def remember(self, seen: Tensor) -> None:
         """Keeps the key and the value of the newest position."""
-        self.keys.append(self.key @ seen)
-        self.values.append(self.value @ seen)
+        self.keys.append(self.key(seen))
+        self.values.append(self.value(seen))
 
 
 class _Recent:
@@ -204,27 +221,24 @@ class _Recent:
 
 
 class Linear(nn.Module):
-    """x -> weight x + bias, for one position."""
+    """x -> weight x + bias, for one position, checked."""
 
-    def __init__(self, affine: Affine, dtype: torch.dtype) -> None:
+    def __init__(self, matrix: Matrix, bias: Integers | None, numbers: Numbers) -> None:
         super().__init__()
-        self.weight = _parameter(full(affine.matrix), dtype)
-        self.bias = _parameter(affine.bias.astype(float), dtype)
+        start = np.zeros(matrix.shape[0], np.int32) if bias is None else bias
+        self.weight = _parameter(full(matrix), numbers.dtype)
+        self.bias = _parameter(start.astype(float), numbers.dtype)
+        self.norms, self.check = row_norms(matrix, start), numbers.check
 
     def forward(self, x: Tensor) -> Tensor:
         """The affine map."""
+        self.check(x, self.norms)
         return torch.addmv(self.bias, self.weight, x)
 
 
-def _network(affines: Sequence[Affine], dtype: torch.dtype) -> nn.Sequential:
-    """A ReLU between two affine maps, none after the last."""
-    steps = [step for affine in affines for step in (Linear(affine, dtype), nn.ReLU())]
-    return nn.Sequential(*steps[:-1])
-
-
-def _per_head(parts: Sequence[Matrix], d: int, dtype: torch.dtype) -> nn.Parameter:
+def _per_head(parts: Sequence[Matrix], d: int, numbers: Numbers) -> Linear:
     """The matrices of all heads of a layer, one above the other."""
-    return _parameter(full(stacked(parts, d)), dtype)
+    return Linear(stacked(parts, d), None, numbers)
 
 
 def _parameter(entries: NDArray[np.float64], dtype: torch.dtype) -> nn.Parameter:

@@ -1,59 +1,147 @@
-"""Matrix products that skip the zeros."""
+"""Matrix products that skip the zeros, exact in every type that they are given."""
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
+from tapeformer.engines.exact import SumCheck
+from tapeformer.weights.bounds import row_norms
+from tapeformer.weights.matrices import transposed
 from tapeformer.weights.record import Affine, Integers, Matrix
 
+Vector: TypeAlias = NDArray[Any]
 
-class Product:
-    """x -> matrix x + bias, at a cost in proportion to the nonzero entries."""
-
-    def __init__(self, matrix: Matrix, bias: Integers | None, dtype: torch.dtype) -> None:
-        height = matrix.shape[0]
-        start = np.zeros(height) if bias is None else bias.astype(float)
-        self.bias = torch.as_tensor(start).to(dtype)
-        self.csr = _compressed(matrix, dtype) if dtype in (torch.float32, torch.float64) else None
-        self.rows = torch.as_tensor(matrix.rows)
-        self.columns = torch.as_tensor(matrix.columns)
-        self.values = torch.as_tensor(matrix.values).to(dtype)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The product; bfloat16 has no compressed rows, so it gathers and adds."""
-        if self.csr is not None:
-            return torch.addmv(self.bias, self.csr, x)
-        terms = x.index_select(0, self.columns).mul_(self.values)
-        return self.bias.clone().index_add_(0, self.rows, terms)
+LARGE = 5_000
+"""Entries and rows together from which on it pays to look for the inputs that have changed."""
 
 
-def _compressed(matrix: Matrix, dtype: torch.dtype) -> Tensor:
-    """The matrix by compressed rows."""
-    counts = np.bincount(matrix.rows, minlength=matrix.shape[0])
-    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-        return torch.sparse_csr_tensor(
-            torch.as_tensor(pointers),
-            torch.as_tensor(matrix.columns),
-            torch.as_tensor(matrix.values).to(dtype),
-            size=matrix.shape,
-            check_invariants=True,
-        )
+@dataclass(frozen=True)
+class Arithmetic:
+    """The type that an engine computes in; integers need no check."""
+
+    dtype: np.dtype[Any]
+    check: SumCheck | None = None
+
+    @property
+    def floating(self) -> bool:
+        """Whether the type has a largest exact integer."""
+        return self.dtype.kind == "f"
+
+
+class Product(Protocol):
+    """x -> matrix x + bias."""
+
+    def __call__(self, x: Vector) -> Vector:
+        """The product with one vector."""
+        ...
+
+
+def product(matrix: Matrix, bias: Integers | None, arithmetic: Arithmetic) -> Product:
+    """Return the product that is fastest for a matrix, for inputs one after another."""
+    start = np.zeros(matrix.shape[0], np.int32) if bias is None else bias
+    if arithmetic.floating:
+        return _FloatProduct(matrix, start, arithmetic)
+    product = _IntegerProduct(matrix, start, arithmetic)
+    if product.one_each or matrix.values.size + matrix.shape[0] < LARGE:
+        return product
+    return _IncrementalProduct(matrix, start, arithmetic)
+
+
+class _FloatProduct:
+    """Compressed rows in a floating-point type; sums that it could round are refused."""
+
+    def __init__(self, matrix: Matrix, bias: Integers, arithmetic: Arithmetic) -> None:
+        self.columns = matrix.columns.astype(np.intp)
+        self.values = matrix.values.astype(arithmetic.dtype)
+        self.rows, self.starts = np.unique(matrix.rows, return_index=True)
+        self.bias = bias.astype(arithmetic.dtype)
+        self.norms, self.check = row_norms(matrix, bias), arithmetic.check
+
+    def __call__(self, x: Vector) -> Vector:
+        if self.check is not None:
+            self.check(x, self.norms)
+        total = self.bias.copy()
+        if self.columns.size:
+            terms = x.take(self.columns) * self.values
+            total[self.rows] += np.add.reduceat(terms, self.starts)
+        return total
+
+
+class _IntegerProduct:
+    """Compressed rows of integers.
+
+    A row's sum is a difference of two running sums over all entries. These may wrap around, but
+    their difference is right as long as the row's sum itself fits the type.
+    """
+
+    def __init__(self, matrix: Matrix, bias: Integers, arithmetic: Arithmetic) -> None:
+        counts = np.bincount(matrix.rows, minlength=matrix.shape[0])
+        self.columns = matrix.columns.astype(np.intp)
+        self.values = matrix.values.astype(arithmetic.dtype)
+        self.scaled = bool((matrix.values != 1).any())
+        self.one_each = bool((counts == 1).all())
+        self.ends = np.concatenate([[0], np.cumsum(counts)])
+        self.running = np.zeros(len(self.columns) + 1, arithmetic.dtype)
+        self.after_first = self.running[1:]
+        self.bias = bias.astype(arithmetic.dtype)
+
+    def __call__(self, x: Vector) -> Vector:
+        terms: Vector = x.take(self.columns)
+        if self.scaled:
+            terms *= self.values
+        if self.one_each:
+            terms += self.bias
+            return terms
+        np.add.accumulate(terms, out=self.after_first)
+        at = self.running.take(self.ends)
+        sums: Vector = at[1:] - at[:-1]
+        sums += self.bias
+        return sums
+
+
+class _IncrementalProduct:
+    """Integers by columns: only inputs that differ from those of the last call are multiplied."""
+
+    def __init__(self, matrix: Matrix, bias: Integers, arithmetic: Arithmetic) -> None:
+        by_columns = transposed(matrix)
+        self.counts = np.bincount(by_columns.rows, minlength=matrix.shape[1])
+        self.starts = np.cumsum(self.counts) - self.counts
+        self.rows = by_columns.columns.astype(np.intp)
+        self.values = by_columns.values.astype(arithmetic.dtype)
+        self.numbers = np.arange(len(self.rows))
+        self.inputs = np.zeros(matrix.shape[1], arithmetic.dtype)
+        self.sums = bias.astype(arithmetic.dtype)
+
+    def __call__(self, x: Vector) -> Vector:
+        changed = (x != self.inputs).nonzero()[0]
+        if changed.size:
+            self._change(changed, x.take(changed) - self.inputs.take(changed))
+        self.inputs = x
+        return self.sums
+
+    def _change(self, columns: Vector, differences: Vector) -> None:
+        """Add the columns, each times a difference, to the sums."""
+        counts = self.counts.take(columns)
+        ends = counts.cumsum()
+        entries = np.repeat(self.starts.take(columns) + counts - ends, counts)
+        entries += self.numbers[: ends[-1]]
+        terms = differences.repeat(counts)
+        terms *= self.values.take(entries)
+        np.add.at(self.sums, self.rows.take(entries), terms)
 
 
 class Network:
     """A ReLU network of sparse products."""
 
-    def __init__(self, affines: tuple[Affine, ...], dtype: torch.dtype) -> None:
-        self.products = [Product(affine.matrix, affine.bias, dtype) for affine in affines]
+    def __init__(self, affines: tuple[Affine, ...], arithmetic: Arithmetic) -> None:
+        self.products = [product(affine.matrix, affine.bias, arithmetic) for affine in affines]
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Vector) -> Vector:
         """A ReLU after every affine map but the last."""
-        for product in self.products[:-1]:
-            x = product(x).relu_()
+        for each in self.products[:-1]:
+            x = np.maximum(each(x), 0)
         return self.products[-1](x)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from tapeformer.engines.stream import Stream
+from tapeformer.extras import require
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.record import TransformerWeights
 
@@ -49,20 +50,18 @@ def make_engine(
                 remedy="use --engine dense",
             )
         )
+    if name == "dense":
+        require("torch", extra="torch", what="the dense engine")
     module = import_module(f"tapeformer.engines.{name}")
-    stream: Stream = module.Engine(weights, offsets, window, **_typed(variant))
+    stream: Stream = module.Engine(weights, offsets, window, **_checked(variant))
     return stream
 
 
-def _typed(variant: dict[str, str | float]) -> dict[str, Any]:
-    """The variant with its dtype as PyTorch's own."""
-    if "dtype" not in variant:
-        return dict(variant)
-    import torch
-
-    kinds = (torch.float64, torch.float32, torch.bfloat16)
-    dtypes = {str(kind).removeprefix("torch."): kind for kind in kinds}
-    if variant["dtype"] not in dtypes:
-        got = quoted(str(variant["dtype"]))
-        raise TapeformerError(Fault("unknown dtype", expected=", ".join(dtypes), got=got))
-    return {**variant, "dtype": dtypes[str(variant["dtype"])]}
+def _checked(variant: dict[str, str | float]) -> dict[str, Any]:
+    """The variant, if its values are of the right kinds; engines check the values."""
+    for key, value in variant.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number != (key == "temperature") or not (number or isinstance(value, str)):
+            expected = "a number" if key == "temperature" else "a name"
+            raise TapeformerError(Fault(f"wrong {key}", expected=expected, got=quoted(str(value))))
+    return dict(variant)

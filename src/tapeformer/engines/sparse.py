@@ -3,6 +3,7 @@
 The paper's geometric-offset attention (its Theorem 1): a head whose scores depend on the distance
 alone reads one row of a ring buffer. A head of which the weights alone do not tell this (edited by
 hand, or behind a layer normalisation) is scored over the whole window, as in the dense engine.
+It computes with integers as wide as the weights can make them, so no sum is ever rounded.
 """
 
 from __future__ import annotations
@@ -11,31 +12,25 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from tapeformer.engines.exact import check_exact
-from tapeformer.engines.fixed import (
-    Constants,
-    attended,
-    constants_by_layer,
-    fixed_query,
-    value_bound,
-)
-from tapeformer.engines.logits import Decoder, smallest_margin
-from tapeformer.engines.memory import Costs
-from tapeformer.engines.norm import normalised
-from tapeformer.engines.products import Network, Product
+from tapeformer.engines.exact import EXACT, check_exact, whole_dtype
+from tapeformer.engines.fixed import Constants, attended, constants_by_layer, fixed_query
+from tapeformer.engines.logits import Decoder
+from tapeformer.engines.memory import Costs, check_memory
+from tapeformer.engines.norm import norm_dtype, normalised
+from tapeformer.engines.products import Arithmetic, Network, Vector, product
 from tapeformer.engines.stream import Stop, Stream, check_choice, stops
-from tapeformer.engines.threads import one_thread
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.weights.bounds import Bounds, sum_bounds
 from tapeformer.weights.count import count
 from tapeformer.weights.matrices import stacked, transposed
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import Head, Layer, TransformerWeights
-from tapeformer.weights.verify import checked
 
 Attending: TypeAlias = Literal["leftmost", "rightmost"]
+
+DTYPES = ("integer", "float64", "float32")
 
 CHUNK = 128
 """Tokens whose margins are looked at together."""
@@ -52,74 +47,90 @@ class Engine(Stream):
         offsets: Sequence[int],
         window: int | None = None,
         *,
-        dtype: torch.dtype = torch.float32,
+        dtype: str = "integer",
         attending: Attending = "leftmost",
         memory: int | None = None,
     ) -> None:
         check_choice("way of attending in the sparse engine", attending, get_args(Attending))
-        kept = torch.int8 if value_bound(checked(weights)) <= 127 else dtype
-        super().__init__(weights, offsets, window, _costs(weights, kept, memory))
-        check_exact(weights, dtype)
+        _check_dtype(dtype)
+        super().__init__(weights, offsets, window, Costs("sparse", 0, 0, memory))
+        bounds = sum_bounds(weights)
+        parts = _Parts(weights, bounds, dtype)
+        check_memory(_costs(weights, parts, memory), self.window)
         positions = encoding(weights, offsets, self.window)
-        self._rightmost = attending == "rightmost"
-        self._decoder = Decoder(weights)
-        self._embed = _Embedding(weights, dtype)
+        self._norm = parts.norm
+        self._decoder = Decoder(weights, bounds.logits)
+        self._tables = self._decoder.empty(CHUNK)
+        self._embed = _Embedding(weights, parts.arithmetic)
         self._layers = [
-            _Layer(layer, weights, constants, positions, self._rightmost, dtype, kept)
+            _Layer(layer, parts, constants, positions, attending == "rightmost")
             for layer, constants in zip(weights.layers, constants_by_layer(weights), strict=True)
         ]
-        d = len(weights.fields)
+        matrix = stacked([out.matrix for out in weights.outputs], len(weights.fields))
         biases = np.concatenate([out.bias for out in weights.outputs])
-        self._output = Product(stacked([out.matrix for out in weights.outputs], d), biases, dtype)
+        self._output = product(matrix, biases, parts.arithmetic)
 
-    @one_thread()
     def _absorb(self, rows: NDArray[np.int32]) -> None:
-        for row in torch.as_tensor(rows):
+        for row in rows:
             stream = self._embed(row)
             for layer in self._layers[:-1]:
                 stream = layer(stream)
             for layer in self._layers[-1:]:
-                layer.remember(normalised(stream, self.weights.layer_norm))
+                layer.remember(self._norm(stream))
 
-    @one_thread()
     def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
-        rows = torch.zeros((tokens, len(last)), dtype=torch.int64)
-        values = rows.numpy()
-        token, done, stopped = torch.as_tensor(last), 0, False
+        rows = np.zeros((tokens, len(last)), np.int32)
+        done, stopped = 0, False
         while done < tokens and not stopped:
-            tables = []
-            for place in range(done, min(done + CHUNK, tokens)):
-                table = self._decoder.table(self._logits(token))
-                token = rows[place]
-                torch.argmax(table, dim=1, out=token)
-                tables.append(table)
-                stopped = stops(values[place], stop)
+            made = 0
+            for table in self._tables[: tokens - done]:
+                last = rows[done + made] = self._decoder.read(self._logits(last), table)
+                made += 1
+                stopped = stops(last, stop)
                 if stopped:
                     break
-            self.margin = min(self.margin, smallest_margin(torch.stack(tables)))
-            done += len(tables)
-        return values[:done].astype(np.int32)
+            self.margin = self._decoder.margin(self._tables[:made], self.margin)
+            done += made
+        return rows[:done]
 
-    def _logits(self, token: Tensor) -> Tensor:
+    def _logits(self, token: NDArray[np.integer]) -> Vector:
         stream = self._embed(token)
         for layer in self._layers:
             stream = layer(stream)
-        return self._output(normalised(stream, self.weights.layer_norm))
+        return self._output(self._norm(stream))
+
+
+class _Parts:
+    """What the layers of one model share: its shapes, its numbers and its normalisation."""
+
+    def __init__(self, weights: TransformerWeights, bounds: Bounds, dtype: str) -> None:
+        self.weights = weights
+        if dtype == "integer":
+            self.arithmetic = Arithmetic(whole_dtype(bounds.sums))
+        else:
+            self.arithmetic = Arithmetic(np.dtype(dtype), check_exact(weights, bounds, dtype))
+        self.kept = whole_dtype(bounds.values, np.int8)
+        self._squares = norm_dtype(len(weights.fields), bounds.stream)
+
+    def norm(self, stream: Vector) -> Vector:
+        """The residual stream as a sub-layer reads it."""
+        return normalised(stream, self._squares) if self.weights.layer_norm else stream
 
 
 class _Embedding:
     """The sum of the factors' embeddings, as a product with a token's one-hot vector."""
 
-    def __init__(self, weights: TransformerWeights, dtype: torch.dtype) -> None:
+    def __init__(self, weights: TransformerWeights, arithmetic: Arithmetic) -> None:
         whole = stacked(weights.embeddings, len(weights.fields))
-        sizes = [len(factor.values) for factor in weights.factors]
-        self.starts = torch.as_tensor(np.cumsum([0, *sizes[:-1]]))
-        self.product = Product(transposed(whole), None, dtype)
-        self.one_hot = torch.zeros(sum(sizes), dtype=dtype)
+        sizes = np.array([len(factor.values) for factor in weights.factors])
+        self.starts = np.cumsum(sizes) - sizes
+        self.product = product(transposed(whole), None, Arithmetic(arithmetic.dtype))
+        self.nothing = np.zeros(sizes.sum(), arithmetic.dtype)
 
-    def __call__(self, token: Tensor) -> Tensor:
-        self.one_hot.zero_().index_fill_(0, self.starts + token, 1)
-        return self.product(self.one_hot)
+    def __call__(self, token: NDArray[np.integer]) -> Vector:
+        one_hot = self.nothing.copy()
+        one_hot[self.starts + token] = 1
+        return self.product(one_hot)
 
 
 class _Layer:
@@ -128,52 +139,48 @@ class _Layer:
     def __init__(
         self,
         layer: Layer,
-        weights: TransformerWeights,
+        parts: _Parts,
         constants: Constants,
         positions: NDArray[np.float64],
         rightmost: bool,
-        dtype: torch.dtype,
-        kept: torch.dtype,
     ) -> None:
+        weights, arithmetic = parts.weights, parts.arithmetic
         d, heads = len(weights.fields), len(layer.heads)
         self.window, self.seen, self.heads = len(positions), 0, heads
-        self.layer_norm = weights.layer_norm
+        self.norm, self.dtype = parts.norm, arithmetic.dtype
         self.distances = _distances(layer, constants, positions, rightmost)
         self.scored = [
-            (index, _ScoredHead(head, positions, rightmost, dtype))
+            (index, _ScoredHead(head, positions, rightmost, arithmetic))
             for index, head in enumerate(layer.heads)
             if fixed_query(head, constants) is None
         ]
-        self.value = Product(stacked([head.value for head in layer.heads], d), None, dtype)
-        self.mix = Product(layer.mix, layer.mix_bias, dtype)
-        self.network = Network(layer.feed_forward, dtype) if layer.feed_forward else None
-        self.ring = torch.zeros((self.window, heads * weights.value_width), dtype=kept)
-        self.cells = self.ring.view(self.window * heads, weights.value_width)
-        self.places = torch.arange(heads, dtype=torch.int32)
-        self.dtype = dtype
+        values = stacked([head.value for head in layer.heads], d)
+        self.value = product(values, None, arithmetic)
+        self.mix = product(layer.mix, layer.mix_bias, arithmetic)
+        self.network = Network(layer.feed_forward, arithmetic) if layer.feed_forward else None
+        self.ring = np.zeros((self.window, heads * weights.value_width), parts.kept)
+        self.cells = self.ring.reshape(self.window * heads, weights.value_width)
+        self.places = np.arange(heads)
 
-    def __call__(self, stream: Tensor) -> Tensor:
-        stream = stream + self._attention(normalised(stream, self.layer_norm))
+    def __call__(self, stream: Vector) -> Vector:
+        stream = stream + self._attention(self.norm(stream))
         if self.network is None:
             return stream
-        return stream + self.network(normalised(stream, self.layer_norm))
+        return stream + self.network(self.norm(stream))
 
-    def _attention(self, stream: Tensor) -> Tensor:
-        if not self.heads:
-            return self.mix.bias
+    def _attention(self, stream: Vector) -> Vector:
         self.remember(stream)
-        newest = self.seen - 1
         distances = self.distances[min(self.seen, self.window) - 1]
         if self.scored:
-            distances = distances.clone()
+            distances = distances.copy()
             for index, head in self.scored:
                 distances[index] = head.distance(stream)
-        rows = (newest - distances).remainder_(self.window)
-        fetched = self.cells.index_select(0, rows.mul_(self.heads).add_(self.places))
-        return self.mix(fetched.to(self.dtype).flatten())
+        rows = (self.seen - 1 - distances) % self.window
+        fetched = self.cells.take(rows * self.heads + self.places, axis=0)
+        return self.mix(fetched.astype(self.dtype).ravel())
 
-    def remember(self, stream: Tensor) -> None:
-        """Keeps the values (and, for heads that are scored, the key) of the newest position."""
+    def remember(self, stream: Vector) -> None:
+        """Keep the values (and, for heads that are scored, the key) of the newest position."""
         self.ring[self.seen % self.window] = self.value(stream)
         self.seen += 1
         for _, head in self.scored:
@@ -182,43 +189,59 @@ class _Layer:
 
 def _distances(
     layer: Layer, constants: Constants, positions: NDArray[np.float64], rightmost: bool
-) -> Tensor:
+) -> NDArray[np.int32]:
     """Visible tokens (less one) x heads: the distance that each fixed head attends to."""
     columns = np.zeros((len(positions), len(layer.heads)), np.int32)
     for index, head in enumerate(layer.heads):
         query = fixed_query(head, constants)
         if query is not None:
             columns[:, index] = attended(positions @ query, rightmost)
-    return torch.as_tensor(columns)
+    return columns
 
 
 class _ScoredHead:
     """A head whose scores must be computed over the whole window."""
 
     def __init__(
-        self, head: Head, positions: NDArray[np.float64], rightmost: bool, dtype: torch.dtype
+        self, head: Head, positions: NDArray[np.float64], rightmost: bool, arithmetic: Arithmetic
     ) -> None:
-        self.query = Product(head.query, None, dtype)
-        self.key = Product(head.key, None, dtype)
+        self.query = product(head.query, None, arithmetic)
+        self.key = product(head.key, None, arithmetic)
         self.rightmost, self.seen = rightmost, 0
-        self.positions = torch.as_tensor(positions).to(dtype)
-        self.ring = torch.zeros_like(self.positions)
+        self.positions = positions.astype(np.int64).astype(arithmetic.dtype)
+        self.ring = np.zeros_like(self.positions)
+        self.check = arithmetic.check
 
-    def remember(self, stream: Tensor) -> None:
+    def remember(self, stream: Vector) -> None:
         self.ring[self.seen % len(self.ring)] = self.key(stream)
         self.seen += 1
 
-    def distance(self, stream: Tensor) -> int:
+    def distance(self, stream: Vector) -> int:
         """How far back the highest score is; the farthest (leftmost) or nearest of several."""
         window = len(self.ring)
-        visible = torch.arange(min(self.seen, window))
-        keys = self.ring[(self.seen - 1 - visible) % window]
-        scores = (keys + self.positions[: len(visible)]) @ self.query(stream)
-        highest = torch.nonzero(scores == scores.max()).flatten()
+        visible = np.arange(min(self.seen, window))
+        rows = self.ring[(self.seen - 1 - visible) % window] + self.positions[: len(visible)]
+        query = self.query(stream)
+        if self.check is not None:
+            self.check(rows.ravel(), (int(np.abs(query).sum()), 0))
+        scores = rows @ query
+        highest = np.flatnonzero(scores == scores.max())
         return int(highest[0] if self.rightmost else highest[-1])
 
 
-def _costs(weights: TransformerWeights, kept: torch.dtype, limit: int | None) -> Costs:
+def _check_dtype(dtype: str) -> None:
+    """Refuse other types; the dense engine has some of them."""
+    if dtype not in DTYPES:
+        raise TapeformerError(
+            Fault(
+                f"the sparse engine does not compute in {quoted(dtype)}",
+                expected="one of " + ", ".join(DTYPES),
+                remedy="use --engine dense" if dtype in EXACT else "",
+            )
+        )
+
+
+def _costs(weights: TransformerWeights, parts: _Parts, limit: int | None) -> Costs:
     """Nonzero parameters, and for each token of the window its values, distances and factors."""
     widths = sum(layer.mix.shape[1] for layer in weights.layers)
     heads = sum(len(layer.heads) for layer in weights.layers)
@@ -226,6 +249,6 @@ def _costs(weights: TransformerWeights, kept: torch.dtype, limit: int | None) ->
     return Costs(
         engine="sparse",
         fixed=32 * count(weights).nonzero_parameters,
-        per_token=widths * kept.itemsize + tables,
+        per_token=widths * parts.kept.itemsize + tables,
         limit=limit,
     )

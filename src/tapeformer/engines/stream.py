@@ -127,7 +127,7 @@ class Stream(ABC):
         """Generates tokens after `last`, the only one in the context not yet absorbed."""
 
 
-def stops(token: Sequence[int], stop: Stop) -> bool:
+def stops(token: Sequence[int] | NDArray[np.integer], stop: Stop) -> bool:
     """Whether a token lacks a value that a run needs to go on."""
     return any(token[factor] != value for factor, value in stop)
 
