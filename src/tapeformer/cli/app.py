@@ -2,44 +2,64 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from tapeformer.cli import (
-    bench,
-    compile,
-    convert,
-    info,
-    machines,
-    queue,
-    run,
-    show,
-    simulate,
-    verify,
-)
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
 from tapeformer.simulator.result import Outcome
 
+COMMANDS = (
+    *("machines", "show", "convert", "simulate", "compile", "run", "verify", "info", "queue"),
+    "bench",
+)
+"""Each is the function of its name in the module of its name."""
+
+
+class LazyCommands(TyperGroup):
+    """Imports a command when it is used: loading all of them takes longer than most runs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the commands in the order of a user's way."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name."""
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        found = getattr(import_module(f"tapeformer.cli.{cmd_name}"), cmd_name)
+        if not isinstance(found, typer.Typer):
+            function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
+            found.command(cmd_name, context_settings=HELP)(function)
+        return typer.main.get_command(found)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; one that does not exist is answered with the nearest."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from tapeformer.faults import did_you_mean
+
+            near = did_you_mean(args[0], COMMANDS)
+            ctx.fail(f"No such command {args[0]!r}. {near}".rstrip())
+        return super().resolve_command(ctx, args)
+
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
 app = typer.Typer(
     name="tapeformer",
-    help="Turing machines in, exact Transformers out: read, check, show, convert, compile and run machines.",
+    cls=LazyCommands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
-for command in (
-    *(machines.machines, show.show, convert.convert, simulate.simulate),
-    *(compile.compile, run.run, verify.verify, info.info, queue.queue),
-):
-    app.command()(command)
-app.add_typer(bench.bench)
 
 
 def _version(wanted: bool) -> None:
@@ -59,15 +79,27 @@ def options(
     """Turing machines in, exact Transformers out: read, check, show, convert, compile and run machines."""
 
 
+class Notes(logging.Handler):
+    """Writes what the library logs to standard error, one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record; faults and cache warnings say themselves how bad they are."""
+        text = record.getMessage()
+        print(text if record.levelno > logging.INFO else f"note: {text}", file=sys.stderr)
+
+
 def _die_with_a_closed_pipe() -> None:
-    """As other tools do when their reader goes away: silently, by the signal."""
+    """Die by the signal, silently, as other tools do when their reader goes away."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def main() -> None:
-    """Runs the command line; bad input of any kind ends with status 2 and says what to do."""
+    """Run the command line; bad input of any kind ends with status 2 and says what to do."""
     _die_with_a_closed_pipe()
+    log = logging.getLogger("tapeformer")
+    log.addHandler(Notes())
+    log.setLevel(logging.INFO)
     try:
         app()
         sys.stdout.flush()

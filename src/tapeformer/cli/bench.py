@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from tapeformer.bench.theorem import Point
 
 bench = typer.Typer(
-    name="bench", help="Measurements, each a page with tables and plots.", no_args_is_help=True
+    rich_markup_mode=None,
+    name="bench",
+    help="Measurements, each a page with tables and plots.",
+    no_args_is_help=True,
 )
 
 Folder = Annotated[
