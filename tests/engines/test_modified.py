@@ -76,11 +76,12 @@ def test_attention_that_depends_on_content_is_scored(part: str) -> None:
     assert full == fast
 
 
-def test_values_too_large_for_a_byte_are_kept_exactly() -> None:
+@pytest.mark.parametrize("factor", [127, 128, 200, 255, 256, 300, -128, -129])
+def test_values_too_large_for_a_byte_are_kept_exactly(factor: int) -> None:
     weights = transformer(MADE.machine, "offset")
     old = next(p for p in parameters(weights) if p.path == "layer.0.head.0.value").value
     assert not isinstance(old, np.ndarray)
-    large = type(old)(old.shape, old.rows, old.columns, (old.values * 300).astype(np.int32))
+    large = type(old)(old.shape, old.rows, old.columns, (old.values * factor).astype(np.int32))
     full, fast = traces(
         with_parameters(weights, {"layer.0.head.0.value": large}), MADE.prompt(weights, "0110")
     )

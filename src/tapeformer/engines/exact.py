@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.bounds import Bounds
@@ -32,6 +33,12 @@ def whole_dtype(largest: int, smallest: type[np.signedinteger[Any]] = np.int32) 
         if largest <= np.iinfo(kind).max:
             return np.dtype(kind)
     return np.dtype(object)
+
+
+def as_whole(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return whole numbers of any type as integers; those of floating point fit 64 bits."""
+    whole = numbers.astype(np.int64) if numbers.dtype.kind == "f" else numbers
+    return whole.astype(dtype)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.exact import whole_dtype
+from tapeformer.engines.exact import as_whole, whole_dtype
 from tapeformer.weights.record import TransformerWeights
 
 Table: TypeAlias = NDArray[Any]
@@ -40,12 +40,12 @@ class Decoder:
         """Return room for the tables of some tokens."""
         return np.empty((tokens, *self.places.shape), self.padded.dtype)
 
-    def read(self, logits: NDArray[Any], table: Table) -> NDArray[Any]:
+    def read(self, logits: NDArray[Any], table: Table) -> NDArray[np.int32]:
         """Fill a table, and return the number of the winning value of each factor."""
-        entries = logits.astype(self.padded.dtype) << self.bits
+        entries = as_whole(logits, self.padded.dtype) << self.bits
         np.add(entries, self.complements, out=self.entries)
         self.padded.take(self.places, out=table, mode="clip")
-        winners: NDArray[Any] = ~table.max(axis=0) & self.mask
+        winners: NDArray[np.int32] = (~table.max(axis=0) & self.mask).astype(np.int32)
         return winners
 
     def margin(self, tables: Table, known: float) -> float:

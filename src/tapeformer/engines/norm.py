@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.exact import whole_dtype
+from tapeformer.engines.exact import as_whole, whole_dtype
 from tapeformer.faults import Fault, TapeformerError
 
 Vector: TypeAlias = NDArray[Any]
@@ -26,7 +26,7 @@ def norm_dtype(width: int, largest: int) -> np.dtype[Any]:
 
 def normalised(stream: Vector, dtype: np.dtype[Any]) -> Vector:
     """Return the stream as a sub-layer reads it, in the type that it came in."""
-    whole = stream.astype(dtype)
+    whole = as_whole(stream, dtype)
     total, squares = whole.sum(), (whole * whole).sum()
     if total == 0 and squares == len(whole):
         return stream
