@@ -24,6 +24,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def hand_over_after(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large the model is."""
+    monkeypatch.setattr(auto, "PAYS_AFTER", tokens)
+    monkeypatch.setattr(auto, "PARAMETERS_PER_TOKEN", 1 << 40)
+
+
+def test_a_larger_model_waits_longer_for_its_code() -> None:
+    engines = [
+        auto.Engine(bundle.weights, bundle.offsets)
+        for bundle in (
+            compile_machine(gallery_machine("busy_beaver_2"), CompileOptions(levels=levels))
+            for levels in (2, 4)
+        )
+    ]
+    first, second = (engine._pays_after for engine in engines)
+    assert auto.PAYS_AFTER < first < second < 2 * auto.PAYS_AFTER
+
+
 def test_code_that_was_made_is_used_at_once() -> None:
     bundle = compile_machine(gallery_machine("busy_beaver_2"), CompileOptions("paper", 2, 4))
     sparsely = generate(bundle, (), engine="auto")
@@ -55,7 +73,7 @@ def test_pytorch_is_not_loaded_where_code_is_there() -> None:
 
 
 def test_no_token_changes_when_the_run_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "PAYS_AFTER", 150)
+    hand_over_after(150, monkeypatch)
     bundle = compile_machine(gallery_machine("binary_counter"), CompileOptions(levels=4))
     prompt = Reader(bundle).prompt(tuple("000000"))
     rows = []
@@ -68,7 +86,7 @@ def test_no_token_changes_when_the_run_is_handed_over(monkeypatch: pytest.Monkey
 
 
 def test_long_runs_end_where_they_should(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "PAYS_AFTER", 300)
+    hand_over_after(300, monkeypatch)
     machine, word = gallery_machine("binary_counter"), tuple("00000000")
     bundle = compile_machine(machine, CompileOptions(levels=5))
     whole, direct = generate(bundle, word), simulate(machine, word)

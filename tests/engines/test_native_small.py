@@ -95,6 +95,7 @@ def test_a_run_is_handed_over_only_if_the_window_is_all_that_counts(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(auto, "PAYS_AFTER", 40)
+    monkeypatch.setattr(auto, "PARAMETERS_PER_TOKEN", 1 << 40)
     models = [SmallModel(seed) for seed in range(40)]
     held = [model for model in models if not fetches_tokens(model.weights)]
     assert held

@@ -111,6 +111,7 @@ def test_a_token_limit_holds_while_growing() -> None:
 def test_machine_code_is_not_put_off_at_every_level(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/nonexistent")
     monkeypatch.setattr(auto, "PAYS_AFTER", 60)
+    monkeypatch.setattr(auto, "PARAMETERS_PER_TOKEN", 1 << 40)
     run = Generation(start(), (), "auto", grow=growing_by(1))
     names: dict[int, list[str]] = {}
     for _ in run.pieces(Limits(200, None), most=10):

@@ -1,8 +1,8 @@
 """The engine that is meant where none is named: machine code when it is there or pays, else sparse.
 
-Making machine code takes a second or so. Where it was made before, it is used at once. Otherwise the
-sparse engine begins; a run that has made many tokens is likely to make many more, so the window is
-handed over then, if it is all that counts. No token changes.
+Making machine code takes a second or more. Where it was made before, it is used at once. Otherwise
+the sparse engine begins; a run that has made many tokens is likely to make many more, so the window
+is handed over then, if it is all that counts. No token changes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import is_made
 from tapeformer.engines.native.cache import Cache
 from tapeformer.engines.stream import Stop, Stream, Value, stops
+from tapeformer.weights.count import count
 from tapeformer.weights.positions import fetches_tokens
 from tapeformer.weights.record import Token, TransformerWeights
 
-PAYS_AFTER = 4_000
-"""Tokens after which machine code is made: the sparse engine needs about as long for them."""
+PAYS_AFTER = 1_000
+"""Tokens after which the machine code of a small model is made."""
+PARAMETERS_PER_TOKEN = 30
+"""A larger model waits for another token for so many nonzero parameters.
+
+Its code takes longer to make. Up to then the sparse engine has taken about a quarter of that time,
+so a long run loses little, and a short one does not wait for code that it does not need.
+"""
 
 
 class Engine(Stream):
@@ -52,7 +59,7 @@ class Engine(Stream):
         total = counted = 0
         while total < most:
             stream = self._chosen(0)
-            room = most - total if self._settled else min(most - total, PAYS_AFTER)
+            room = most - total if self._settled else min(most - total, self._pays_after)
             made, hits = stream.run(room, stop, count)
             self._count(made)
             total, counted = total + made, counted + hits
@@ -80,7 +87,7 @@ class Engine(Stream):
 
     def _chosen(self, wanted: int) -> Stream:
         """The engine at work: machine code where what was made, or is wanted now, is enough."""
-        pays = max(self._made, wanted) >= PAYS_AFTER
+        pays = max(self._made, wanted) >= self._pays_after
         if self._stream is None:
             self._settled |= pays
             self._stream = self._engine()
@@ -91,11 +98,15 @@ class Engine(Stream):
         return self._stream
 
     @cached_property
+    def _pays_after(self) -> int:
+        return PAYS_AFTER + count(self.weights).nonzero_parameters // PARAMETERS_PER_TOKEN
+
+    @cached_property
     def _window_is_enough(self) -> bool:
         return fetches_tokens(self.weights)
 
     def _engine(self) -> Stream:
-        """Only the one in use is imported: the sparse one takes a second or two."""
+        """Only the one in use is imported: native code brings LLVM."""
         module = import_module(f"tapeformer.engines.{'native' if self._settled else 'sparse'}")
         stream: Stream = module.Engine(self.weights, self.offsets, self.window)
         return stream

@@ -45,10 +45,14 @@ def product(matrix: Matrix, bias: Integers | None, arithmetic: Arithmetic) -> Pr
     start = np.zeros(matrix.shape[0], np.int32) if bias is None else bias
     if arithmetic.floating:
         return _FloatProduct(matrix, start, arithmetic)
-    product = _IntegerProduct(matrix, start, arithmetic)
-    if product.one_each or matrix.values.size + matrix.shape[0] < LARGE:
-        return product
+    if _one_each(matrix) or matrix.values.size + matrix.shape[0] < LARGE:
+        return _IntegerProduct(matrix, start, arithmetic)
     return _IncrementalProduct(matrix, start, arithmetic)
+
+
+def _one_each(matrix: Matrix) -> bool:
+    """Whether every row has one entry, so that there is nothing to add."""
+    return np.array_equal(matrix.rows, np.arange(matrix.shape[0]))
 
 
 class _FloatProduct:
@@ -83,7 +87,7 @@ class _IntegerProduct:
         self.columns = matrix.columns.astype(np.intp)
         self.values = matrix.values.astype(arithmetic.dtype)
         self.scaled = bool((matrix.values != 1).any())
-        self.one_each = bool((counts == 1).all())
+        self.one_each = _one_each(matrix)
         self.ends = np.concatenate([[0], np.cumsum(counts)])
         self.running = np.zeros(len(self.columns) + 1, arithmetic.dtype)
         self.after_first = self.running[1:]
