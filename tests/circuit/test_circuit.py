@@ -123,9 +123,22 @@ def test_show_prints_labels_and_sizes() -> None:
     wire = build.input("p", ("a", "b"))
     other = build.input("q", ("0", "1"))
     with build.scope("tape1.left"), build.scope("level2"):
-        both = build.all_of(wire["a"], other["1"], label="push")
+        both = build.all_of(wire["a"], other["1"], label="push", rules=[3])
     build.output("out", Wire({"0": negated(both), "1": both}))
     text = show(simplify(build.circuit()))
-    assert text.splitlines()[0] == "4 input bits, 1 ands, 0 sums, depth 1"
-    assert "b0 & b3    # tape1.left/level2/push" in text
-    assert "out := 1 where b4" in text
+    assert text.splitlines()[0] == "input bits 4, ands 1, sums 0, depth 1"
+    assert "and  tape1.left/level2/push = p=a & q=1    # rule 3" in text
+    assert "output out=0 = not tape1.left/level2/push" in text
+
+
+def test_show_cuts_long_lists_short() -> None:
+    build = Builder()
+    bits = [build.input(f"x{i}", ("0", "1"))["1"] for i in range(6)]
+    for number, bit in enumerate(bits[1:]):
+        both = build.all_of(bits[0], bit, label=f"both {number}")
+        build.output(f"out{number}", Wire({"0": negated(both), "1": both}))
+    text = show(simplify(build.circuit()), limit=2)
+    assert "both 1 =" in text
+    assert "both 2 =" not in text
+    assert "... and 3 more gates" in text
+    assert text.endswith("... and 8 more output values")

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tapeformer.lowering.normalise import with_layer_norm
-from tapeformer.lowering.step2 import transformer
 
 from tapeformer.engines import dense, sparse
 from tapeformer.engines.attention import Attending
@@ -18,6 +16,8 @@ from tapeformer.engines.exact import EXACT, whole_dtype
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.registry import make_engine
 from tapeformer.faults import TapeformerError
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.weights.bounds import sum_bounds
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.parameters import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tapeformer.lowering.step2 import transformer
 
 from tapeformer.engines import products, sparse
 from tapeformer.engines.exact import SumCheck
 from tapeformer.engines.products import Arithmetic, product
 from tapeformer.faults import TapeformerError
+from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.matrices import dense, integers, matrix
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.record import Matrix

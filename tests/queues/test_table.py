@@ -97,6 +97,6 @@ def test_a_layout_without_a_length() -> None:
 def test_show_tells_queues_lengths_and_registers() -> None:
     table = parse_table(small())
     lines = show(table.machine, table.layout).splitlines()
-    assert lines[:2] == ["small: 1 queues, 3 registers", "queue q: q = 4, . a"]
-    assert "register verdict: run halt" in lines
+    assert lines[:2] == ["small: queues 1, registers 3", "queue q: q = 4, . a; starts with ."]
+    assert "register verdict: run halt; starts as run" in lines
     assert show_token(table.machine, ("a", "run", "1", "go", "0")) == "q=a stepped=1"

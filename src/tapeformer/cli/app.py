@@ -26,7 +26,7 @@ COMMANDS = (
 class LazyCommands(TyperGroup):
     """Imports a command when it is used: loading all of them takes longer than most runs."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, _ctx: Any) -> list[str]:
         """List the commands in the order of a user's way."""
         return list(COMMANDS)
 
