@@ -32,14 +32,14 @@ class Wire:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The domain, in order."""
+        """Return the domain, in order."""
         return tuple(self.literals)
 
     def __getitem__(self, value: str) -> Literal:
         return self.literals[value]
 
     def where(self, values: Iterable[str]) -> tuple[Literal, ...]:
-        """The literals of those of `values` that are in the domain."""
+        """Return the literals of those of `values` that are in the domain."""
         return tuple(self.literals[value] for value in values if value in self.literals)
 
 
@@ -49,7 +49,7 @@ OPENED = 4
 
 
 class Builder:
-    """Collects bits; every method answers with a literal or a wire."""
+    """Collects bits; its methods return a literal or a wire."""
 
     def __init__(self) -> None:
         self._inputs: list[Port] = []
@@ -64,7 +64,7 @@ class Builder:
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
-        """Labels of the bits made inside begin with `name/`."""
+        """Begin the labels of the bits made inside with `name/`."""
         self._scope.append(name)
         try:
             yield
@@ -72,12 +72,12 @@ class Builder:
             self._scope.pop()
 
     def input(self, name: str, values: Sequence[str]) -> Wire:
-        """A new input port."""
+        """Add an input port and return its wire."""
         self._inputs.append(Port(name, tuple(values)))
         return Wire({value: self._bit(InputBit(name, value)) for value in values})
 
     def output(self, name: str, wire: Wire) -> None:
-        """A new output port with the wire's domain."""
+        """Add an output port with the wire's domain."""
         self._outputs.append(Port(name, wire.values))
         self._output_literals.append(tuple(wire.literals.values()))
 
@@ -122,17 +122,17 @@ class Builder:
         return self._noted(made, rules or set().union(*self._rules_of(literals)))
 
     def any_of(self, *literals: Literal, label: str = "") -> Literal:
-        """True where at least one is; costs a neuron, unlike `one_of`."""
+        """Return what is true where at least one is; costs a neuron, unlike `one_of`."""
         return negated(self.all_of(*map(negated, literals), label=label))
 
     def constant(self, value: str, values: Sequence[str]) -> Wire:
-        """The wire that always has one value."""
+        """Return the wire that always has one value."""
         return Wire({other: self.true if other == value else self.false for other in values})
 
     def select(
         self, cases: Sequence[Case], values: Sequence[str], otherwise: str, label: str = ""
     ) -> Wire:
-        """The wire or value of the one case whose guard is true; `otherwise` where there is none.
+        """Return the wire or value of the one case whose guard is true, or `otherwise` if none is.
 
         At most one guard may be true. Where a case's wire has the value `otherwise`, no bit is
         needed for it: that value is read off as the absence of all others.
@@ -146,12 +146,12 @@ class Builder:
         return Wire({value: chosen.get(value, rest) for value in values})
 
     def hold(self, register: Wire, cases: Sequence[Case], otherwise: str, label: str = "") -> Wire:
-        """A register: the case whose guard is true, else the value it had."""
+        """Return the new value of a register: that of the case whose guard is true, else the old one."""
         kept = negated(self.one_of(*(guard for guard, _ in cases), label=f"{label} set"))
         return self.select([*cases, (kept, register)], register.values, otherwise, label)
 
     def equal(self, left: Wire, right: Wire, label: str = "") -> Literal:
-        """True where two wires have the same value."""
+        """Return what is true where two wires have the same value."""
         shared = [value for value in left.values if value in right.values]
         both = [
             self.all_of(left[value], right[value], label=f"{label} both {value}")
@@ -162,7 +162,7 @@ class Builder:
     def table(
         self, rows: Mapping[tuple[str, ...], Sequence[str]], wires: Sequence[Wire], label: str = ""
     ) -> list[list[tuple[Literal, str]]]:
-        """One AND per row of a lookup; for each result column the cases (row met, its value)."""
+        """Return, for each result column of a lookup, its cases (row matches, value): one AND per row."""
         met = [
             (self._row(key, wires, f"{label} {' '.join(key)}"), result)
             for key, result in rows.items()
@@ -214,7 +214,7 @@ class Builder:
 
 
 def negated(literal: Literal) -> Literal:
-    """One minus the literal."""
+    """Return one minus the literal."""
     return Literal(literal.bit, not literal.positive)
 
 
@@ -236,7 +236,7 @@ def _from_rules(bit: Bit, rules: tuple[int, ...]) -> Bit:
 
 
 def _settled(literals: Collection[Literal], by: Literal) -> bool:
-    """Whether a constant, or a literal and its negation, among them settles the outcome."""
+    """Return whether a constant, or a literal and its negation, decides the result."""
     both = {literal.bit for literal in literals if not literal.positive}
     return by in literals or any(lit.positive and lit.bit in both for lit in literals)
 

@@ -1,4 +1,4 @@
-"""What a circuit computes: slowly with every promise checked, or compiled to straight-line Python."""
+"""Compute a circuit: slowly with every promise checked, or compiled to straight-line Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REMEMBERED = 1 << 12
 
 
 def evaluate(circuit: Circuit, inputs: Mapping[str, str]) -> dict[str, str]:
-    """The value of each output port; a fault if two literals of a Sum, or not one of an output, hold."""
+    """Return the value of each output port; refuse a Sum or an output with two true literals."""
     truth: list[bool] = []
     for number, bit in enumerate(circuit.bits):
         truth.append(_truth(number, bit, truth, inputs))
@@ -44,7 +44,7 @@ def _value(port: Port, literals: tuple[Literal, ...], truth: list[bool]) -> str:
 
 
 def checked(circuit: Circuit) -> Step:
-    """The slow evaluator as a function of tuples, in the order of the ports."""
+    """Return the slow evaluator as a function of tuples, in the order of the ports."""
     names = [port.name for port in circuit.inputs]
 
     def step(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def checked(circuit: Circuit) -> Step:
 
 
 def compiled(circuit: Circuit) -> Step:
-    """The same function as straight-line Python; equal inputs are answered from memory."""
+    """Return the same function as straight-line Python; results are cached."""
     scope: dict[str, Any] = {}
     exec(python_source(circuit), scope)
     step: Step = lru_cache(maxsize=REMEMBERED)(scope["step"])
@@ -62,7 +62,7 @@ def compiled(circuit: Circuit) -> Step:
 
 
 def python_source(circuit: Circuit) -> str:
-    """A Python function `step(values)` that computes the circuit, one assignment for each bit."""
+    """Return the source of a Python function `step(values)`, one assignment for each bit."""
     place = {port.name: index for index, port in enumerate(circuit.inputs)}
     lines = ["def step(v):"]
     for number, bit in enumerate(circuit.bits):

@@ -1,4 +1,4 @@
-"""A pass from circuit to circuit: equal logic becomes one bit, constants vanish, dead logic goes."""
+"""Simplify a circuit: share equal logic, fold constants, drop dead logic, make labels unique."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def simplify(circuit: Circuit) -> Circuit:
 
 
 def _rebuilt(circuit: Circuit) -> Circuit:
-    """The circuit made again by the builder, which shares and folds."""
+    """Build the circuit again; the builder shares equal logic and folds constants."""
     builder = Builder()
     inputs = {port.name: builder.input(port.name, port.values) for port in circuit.inputs}
     made: list[Literal] = []
@@ -60,7 +60,7 @@ def _without_dead(circuit: Circuit) -> Circuit:
 
 
 def _live(circuit: Circuit) -> list[bool]:
-    """Which bits an output needs; input bits always count as needed."""
+    """Return which bits an output needs; input bits always count as needed."""
     live = [isinstance(bit, InputBit) for bit in circuit.bits]
     for literals in circuit.output_literals:
         for literal in literals:

@@ -1,4 +1,4 @@
-"""What a legal circuit is; `verify` lists every fault."""
+"""Check that a circuit is legal; `verify` lists every fault."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Form:
     constant: int = 0
 
     def add(self, other: Form, times: int = 1) -> None:
-        """Adds a multiple of another form."""
+        """Add a multiple of another form."""
         for coordinate, coefficient in other.terms.items():
             self.terms[coordinate] += times * coefficient
         self.constant += times * other.constant
@@ -56,7 +56,7 @@ def relu_network(
     readouts: Sequence[Readout],
     fields: Sequence[str],
 ) -> tuple[Affine, ...]:
-    """The feed-forward network that computes the readouts of a circuit.
+    """Return the feed-forward network that computes the readouts of a circuit.
 
     `reads` says how each input bit is read from the residual stream, whose coordinates are named
     by `fields`; the network's output has the same coordinates.
@@ -66,14 +66,14 @@ def relu_network(
 
 
 class _Lowering:
-    """Layers are found from the last to the first by demand, then numbered and filled."""
+    """The network under construction: layers are found by demand from the last to the first."""
 
     def __init__(self, circuit: Circuit, reads: Mapping[InputBit, Form], plan: Schedule) -> None:
         self.bits, self.reads, self.plan = circuit.bits, reads, plan
         self.neurons: list[list[int]] = [[] for _ in range(plan.depth + 1)]
 
     def network(self, readouts: Sequence[Readout], fields: Sequence[str]) -> tuple[Affine, ...]:
-        """All hidden layers and the last affine map."""
+        """Return all hidden layers and the last affine map."""
         self._demand([literal for readout in readouts for literal, _ in readout.literals])
         forms: _Forms = _InputForms(self)
         layers = []
@@ -85,7 +85,7 @@ class _Lowering:
         return (*layers, _last(readouts, forms, width, fields))
 
     def _demand(self, literals: Iterable[Literal]) -> None:
-        """Fills `neurons`: for each layer the bits that a neuron of it holds, in circuit order."""
+        """Fill `neurons`: for each layer the bits that its neurons hold, in circuit order."""
         wanted = {literal.bit for literal in literals}
         for layer in range(self.plan.depth, 0, -1):
             held = self._held(wanted, layer)
@@ -93,7 +93,7 @@ class _Lowering:
             wanted = {source.bit for bit in held for source in self.sources(bit, layer)}
 
     def _held(self, wanted: Iterable[int], layer: int) -> set[int]:
-        """The bits to hold at a layer: a linear bit that has just become ready is its parts."""
+        """Return the bits to hold at a layer; a linear bit that is ready just there is read off its parts."""
         held, pending = set(), list(wanted)
         while pending:
             bit = pending.pop()
@@ -104,14 +104,14 @@ class _Lowering:
         return held
 
     def is_linear_at(self, bit: int, layer: int) -> bool:
-        """Whether a bit is read off its parts at a layer, instead of being held by a neuron."""
+        """Return whether a bit is read off its parts at a layer, instead of being held by a neuron."""
         record = self.bits[bit]
         if isinstance(record, InputBit) or is_neuron(record):
             return False
         return len(record.literals) < 2 or self.plan.ready[bit] == layer
 
     def sources(self, bit: int, layer: int) -> tuple[Literal, ...]:
-        """What a neuron of a layer reads: an AND's literals where it is computed, else itself."""
+        """Return what a neuron of a layer reads: an AND's literals where it is computed, else itself."""
         if is_neuron(self.bits[bit]) and self.plan.ready[bit] == layer:
             return operands(self.bits[bit])
         return (Literal(bit),)
@@ -129,14 +129,14 @@ class _Lowering:
 
 
 class _Forms:
-    """How the bits are read from one layer; each is worked out once."""
+    """How the bits are read from one layer; each form is computed once."""
 
     def __init__(self, lowering: _Lowering, layer: int) -> None:
         self.lowering, self.layer = lowering, layer
         self.known: dict[int, Form] = {}
 
     def literal(self, literal: Literal) -> Form:
-        """The form of a bit or of one minus it."""
+        """Return the form of a bit or of one minus it."""
         form = self.bit(literal.bit)
         if literal.positive:
             return form
@@ -145,7 +145,7 @@ class _Forms:
         return negated
 
     def bit(self, bit: int) -> Form:
-        """The form of a bit."""
+        """Return the form of a bit."""
         if bit not in self.known:
             linear = self.lowering.is_linear_at(bit, self.layer)
             self.known[bit] = self._linear(bit) if linear else self._held(bit)
@@ -186,7 +186,7 @@ class _HiddenForms(_Forms):
 
 
 def _last(readouts: Sequence[Readout], forms: _Forms, width: int, fields: Sequence[str]) -> Affine:
-    """The affine map from the last hidden layer to the residual stream."""
+    """Return the affine map from the last hidden layer to the residual stream."""
     rows = [Form() for _ in fields]
     for readout in readouts:
         row = rows[readout.coordinate]

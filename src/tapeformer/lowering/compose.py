@@ -1,4 +1,4 @@
-"""Putting circuits together: bits are appended in order of dependence, inputs may be replaced."""
+"""Compose circuits: append bits in order of dependence, and replace inputs by other logic."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tapeformer.circuit.record import Bit, Circuit, InputBit, Literal
 
 @dataclass
 class Composer:
-    """The bits of a circuit that is being made; every input bit stands once."""
+    """The bits of a circuit under construction; every input bit is there once."""
 
     bits: list[Bit] = field(default_factory=list)
     places: dict[InputBit, Literal] = field(default_factory=dict)
 
     def bit(self, record: Bit) -> Literal:
-        """Appends a bit whose literals are already there."""
+        """Append a bit whose literals are already there."""
         self.bits.append(record)
         return Literal(len(self.bits) - 1)
 
     def input(self, port: str, value: str) -> Literal:
-        """The input bit, appended where it is used first."""
+        """Return an input bit, which is appended where it is used first."""
         record = InputBit(port, value)
         if record not in self.places:
             self.places[record] = self.bit(record)
@@ -30,7 +30,7 @@ class Composer:
     def include(
         self, circuit: Circuit, replaced: Mapping[InputBit, Literal]
     ) -> dict[InputBit, Literal]:
-        """Copies a circuit with some inputs replaced; answers its outputs, value by value."""
+        """Copy a circuit with some inputs replaced; return its outputs, value by value."""
         moved: list[Literal] = []
 
         def here(literal: Literal) -> Literal:

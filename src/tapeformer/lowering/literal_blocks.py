@@ -1,4 +1,4 @@
-"""Where everything lies in the residual stream of Appendix B, indices repaired (all from 0).
+"""Lay out the residual stream of Appendix B, with the paper's indices repaired (all from 0).
 
 Block r is [1 | one-hot symbol | q | slot for a symbol | p | slot for a parity]. W is the identity,
 so what head k of layer l fetches for queue r = k L + l must land in the head's own part of the
@@ -20,54 +20,54 @@ from tapeformer.queues.record import QueueMachine, Register
 
 @dataclass(frozen=True)
 class Blocks:
-    """Where everything lies in the residual stream."""
+    """The coordinates of the residual stream."""
 
     machine: QueueMachine
     layers: int
 
     @cached_property
     def vocabulary(self) -> tuple[tuple[str, ...], ...]:
-        """Sigma^K x Q x P, the parity changing fastest."""
+        """Return Sigma^K x Q x P, the parity changing fastest."""
         return tuple(product(*(port.values for port in token_ports(self.machine))))
 
     @cached_property
     def symbols(self) -> int:
-        """The largest alphabet: 3 in the paper."""
+        """Return the size of the largest alphabet: 3 in the paper."""
         return max(len(queue.alphabet) for queue in self.machine.queues)
 
     @cached_property
     def state_bits(self) -> int:
-        """The paper's c."""
+        """Return the paper's c."""
         return sum(bits_of(register) for register in self.machine.registers)
 
     @cached_property
     def block(self) -> int:
-        """c + 9 where there are three symbols."""
+        """Return the width of a block: c + 9 for three symbols."""
         return self.state_bits + 2 * self.symbols + 3
 
     @cached_property
     def part(self) -> int:
-        """d/H, the width of a head."""
+        """Return d/H, the width of a head."""
         queues = len(self.machine.queues)
         enough = ceil(len(self.vocabulary) * self.layers / queues)
         return max(self.block * self.layers, enough, queues)
 
     def start(self, r: int) -> int:
-        """The first coordinate of block r."""
+        """Return the first coordinate of block r."""
         return r // self.layers * self.part + self.inside(r)
 
     def inside(self, r: int) -> int:
-        """The first column of block r in its head."""
+        """Return the first column of block r in its head."""
         return r % self.layers * self.block
 
     @cached_property
     def d(self) -> int:
-        """The model dimension: H parts."""
+        """Return the model dimension: H parts."""
         return len(self.machine.queues) // self.layers * self.part
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """Names by block; a coordinate outside the blocks is padding."""
+        """Return a name for each coordinate; those outside the blocks are padding."""
         names = [f"padding {place}" for place in range(self.d)]
         for r, queue in enumerate(self.machine.queues):
             own = list(_block_names(self, r))
@@ -75,28 +75,28 @@ class Blocks:
         return tuple(names)
 
     def symbol(self, r: int, value: int) -> int:
-        """The coordinate of a symbol of queue r in the token."""
+        """Return the coordinate of a symbol of queue r in the token."""
         return self.start(r) + 1 + value
 
     def state(self, r: int, bit: int) -> int:
-        """The coordinate of a bit of the state in block r."""
+        """Return the coordinate of a bit of the state in block r."""
         return self.start(r) + 1 + self.symbols + bit
 
     def slot(self, r: int, value: int) -> int:
-        """The coordinate of a fetched symbol of queue r."""
+        """Return the coordinate of a fetched symbol of queue r."""
         return self.start(r) + 1 + self.symbols + self.state_bits + value
 
     def parity(self, r: int) -> int:
-        """The coordinate of the token's parity in block r."""
+        """Return the coordinate of the token's parity in block r."""
         return self.start(r) + self.block - 2
 
     def parity_slot(self, r: int) -> int:
-        """The coordinate of the parity fetched for queue r."""
+        """Return the coordinate of the parity fetched for queue r."""
         return self.start(r) + self.block - 1
 
 
 def bits_of(register: Register) -> int:
-    """Bits that number the values of a register."""
+    """Return how many bits number the values of a register."""
     return (len(register.alphabet) - 1).bit_length()
 
 

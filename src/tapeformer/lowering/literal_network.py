@@ -1,4 +1,4 @@
-"""The last network of Appendix B (Equation (ff)): the stream becomes the next token's unit vector.
+"""Build the last network of Appendix B (Equation (ff)), which outputs the next token's unit vector.
 
 It decodes the registers from their bits, finds the fronts, applies the step, has one neuron for
 each token of the vocabulary, and takes away what the stream held.
@@ -23,7 +23,7 @@ ON, OFF = "1", "0"
 
 
 def literal_network(blocks: Blocks) -> tuple[Affine, ...]:
-    """FF(h) + h = the unit vector of the next token."""
+    """Return the network with FF(h) + h = the unit vector of the next token."""
     composer = Composer()
     tokens = _next_token(composer, blocks.machine)
     held = [composer.input(_cell(place), ON) for place in _written(blocks)]
@@ -37,7 +37,7 @@ def literal_network(blocks: Blocks) -> tuple[Affine, ...]:
 
 
 def _next_token(composer: Composer, machine: QueueMachine) -> list[Literal]:
-    """One literal for each token of the vocabulary: all its factors are the next ones."""
+    """Return a literal for each token of the vocabulary: whether it is the next token."""
     step = fronted(machine, head_plans(machine, "queue"), "queue")
     following = composer.include(step, _registers(composer, machine))
     factors = (
@@ -52,7 +52,7 @@ def _next_token(composer: Composer, machine: QueueMachine) -> list[Literal]:
 
 
 def _registers(composer: Composer, machine: QueueMachine) -> dict[InputBit, Literal]:
-    """The values of the registers, decoded from their bits."""
+    """Return the values of the registers, decoded from their bits."""
     decoded = {}
     for register in machine.registers:
         for number, value in enumerate(register.alphabet):
@@ -74,7 +74,7 @@ def _cell(place: int) -> str:
 
 
 def _written(blocks: Blocks) -> list[int]:
-    """The coordinates that may hold something when the last network reads, constants aside."""
+    """Return the coordinates that may not be zero when the last network reads, constants aside."""
     inside = (
         range(blocks.start(r) + 1, blocks.start(r) + blocks.block)
         for r in range(len(blocks.machine.queues))
@@ -83,7 +83,7 @@ def _written(blocks: Blocks) -> list[int]:
 
 
 def _reads(blocks: Blocks) -> Iterator[tuple[InputBit, Form]]:
-    """How each input bit is read from the stream; state and own parity from block 0."""
+    """Yield how each input bit is read from the stream; state and own parity from block 0."""
     for r, queue in enumerate(blocks.machine.queues):
         for number, value in enumerate(queue.alphabet):
             yield InputBit(slot(queue).name, value), _coordinate(blocks.slot(r, number))
@@ -99,7 +99,7 @@ def _reads(blocks: Blocks) -> Iterator[tuple[InputBit, Form]]:
 
 
 def _bit_reads(port: str, place: int) -> Iterator[tuple[InputBit, Form]]:
-    """A coordinate that is the bit itself; off is one minus it."""
+    """Yield how a bit is read from a coordinate: on is the coordinate, off is one minus it."""
     yield InputBit(port, ON), _coordinate(place)
     yield InputBit(port, OFF), Form(Counter({place: -1}), 1)
 

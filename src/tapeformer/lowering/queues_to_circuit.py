@@ -1,4 +1,4 @@
-"""The step circuit with the fronts of the queues put before it, as the last network computes it.
+"""Put the fronts of the queues before the step circuit: the circuit of the last network.
 
 Front of queue r = blank if the parity fetched with it equals the token's own, else the symbol
 fetched (Appendix B, after Equation (ff)). The parity of the next token is flipped.
@@ -18,24 +18,24 @@ PARITY = Port("parity", ("0", "1"))
 
 
 def slot(queue: Queue) -> Port:
-    """What a head fetched of a queue."""
+    """Return the port for what a head fetched of a queue."""
     return Port(f"fetched {queue.name}", queue.alphabet)
 
 
 def parity_slot(head: str) -> Port:
-    """The parity of the token that a head attends to."""
+    """Return the port for the parity of the token that a head attends to."""
     return Port(f"fetched parity of {head}", PARITY.values)
 
 
 def token_ports(machine: QueueMachine) -> tuple[Port, ...]:
-    """The factors of a token in order: queues, registers, parity."""
+    """Return the factors of a token in order: queues, registers, parity."""
     queues = (Port(queue.name, queue.alphabet) for queue in machine.queues)
     registers = (Port(register.name, register.alphabet) for register in machine.registers)
     return (*queues, *registers, PARITY)
 
 
 def fetched_ports(plan: HeadPlan) -> tuple[tuple[Port, Port], ...]:
-    """What one head copies, from which part of a token to which slot: symbols, and the parity."""
+    """Return what one head copies from a token, and to which slot: symbols, and the parity."""
     copies = [(Port(queue.name, queue.alphabet), slot(queue)) for queue in plan.queues]
     if plan.fetches_parity:
         copies.append((PARITY, parity_slot(plan.name)))
@@ -43,7 +43,7 @@ def fetched_ports(plan: HeadPlan) -> tuple[tuple[Port, Port], ...]:
 
 
 def fronted(machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode) -> Circuit:
-    """The step function in terms of a token and of what its heads fetched."""
+    """Return the step function in terms of a token and of what its heads fetched."""
     composer = Composer()
     following = composer.include(machine.step, _fronts(composer, machine, plans, mode))
     flipped = zip(PARITY.values, reversed(PARITY.values), strict=True)
@@ -63,7 +63,7 @@ def fronted(machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode) ->
 
 
 def used_inputs(circuit: Circuit) -> frozenset[InputBit]:
-    """The input bits that some output depends on."""
+    """Return the input bits that some output depends on."""
     waiting = [literal.bit for literals in circuit.output_literals for literal in literals]
     seen: set[int] = set()
     while waiting:
@@ -79,7 +79,7 @@ def used_inputs(circuit: Circuit) -> frozenset[InputBit]:
 def _fronts(
     composer: Composer, machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode
 ) -> dict[InputBit, Literal]:
-    """What stands for each input bit of the step function that asks for a queue's front."""
+    """Return what replaces each input bit of the step function that asks for a queue's front."""
     fronts: dict[InputBit, Literal] = {}
     for plan in plans:
         test = _RangeTest(composer, plan.name)
@@ -92,12 +92,12 @@ def _fronts(
 
 
 def _copied(composer: Composer, queue: Queue, port: str) -> dict[InputBit, Literal]:
-    """A front that is what a port holds."""
+    """Return a front that is what a port holds."""
     return {InputBit(queue.name, v): composer.input(port, v) for v in queue.alphabet}
 
 
 def _front(composer: Composer, queue: Queue, test: _RangeTest) -> dict[InputBit, Literal]:
-    """A front that is what was fetched, or blank where that lies before the beginning."""
+    """Return a front that is what was fetched, or blank where that lies before the first token."""
     if not queue.parity_test:
         return _copied(composer, queue, slot(queue).name)
     fronts = {}
@@ -112,21 +112,21 @@ def _front(composer: Composer, queue: Queue, test: _RangeTest) -> dict[InputBit,
 
 @dataclass
 class _RangeTest:
-    """A head's test by parity; what it says of the range is made once for all its queues."""
+    """A head's test by parity whether it reads before the first token; made once for all its queues."""
 
     composer: Composer
     head: str
     outside: list[Literal] = field(default_factory=list)
 
     def in_range(self, found: Literal, label: str) -> tuple[Literal, ...]:
-        """The two ways in which a fetched bit counts: the two parities differ."""
+        """Return the two ways in which a fetched bit counts: the two parities differ."""
         return tuple(
             self.composer.bit(And((found, *self._parities(own, other)), f"{label} at parity {own}"))
             for own, other in (PARITY.values, reversed(PARITY.values))
         )
 
     def out_of_range(self) -> tuple[Literal, ...]:
-        """The two ways in which the head found no token so far back: the parities are equal."""
+        """Return the two ways in which there is no token so far back: the parities are equal."""
         if not self.outside:
             label = f"{self.head}/before the beginning at parity"
             self.outside = [

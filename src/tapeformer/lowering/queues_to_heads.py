@@ -1,4 +1,4 @@
-"""Which attention heads fetch the fronts of the queues, and in which layers they stand."""
+"""Choose the attention heads that fetch the fronts of the queues, and their layers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class HeadPlan:
 
     @property
     def fetches_parity(self) -> bool:
-        """Whether a queue of this head notices by parity that it reads before the beginning."""
+        """Return whether a queue of this head tests by parity if it reads before the first token."""
         return any(queue.parity_test for queue in self.queues)
 
 
 def head_plans(machine: QueueMachine, mode: HeadMode) -> tuple[HeadPlan, ...]:
-    """All heads in the order of the positional coordinates; equal lengths never merge rules."""
+    """Return all heads in the order of the positional coordinates, one per rule even if lengths agree."""
     if mode == "queue":
         columns: dict[str, list[Queue]] = {}
         for queue in machine.queues:
@@ -49,7 +49,7 @@ def head_plans(machine: QueueMachine, mode: HeadMode) -> tuple[HeadPlan, ...]:
 
 
 def layered(plans: tuple[HeadPlan, ...], layers: int) -> tuple[tuple[int, ...], ...]:
-    """The heads of each layer by number: head k of layer l is r = k L + l, as in Appendix B."""
+    """Return the heads of each layer by number: head k of layer l is r = k L + l, as in Appendix B."""
     total = len(plans)
     if layers < 1 or total % layers:
         divisors = ", ".join(str(n) for n in range(1, total + 1) if total % n == 0) or "1"

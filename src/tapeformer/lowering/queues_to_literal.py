@@ -33,7 +33,7 @@ SEPARATOR = " "
 
 
 def literal_transformer(machine: QueueMachine, layers: int = 1) -> TransformerWeights:
-    """The paper's own weights for a small queue machine; a token is one number."""
+    """Return the paper's own weights for a small queue machine; a token is one number."""
     check_names(machine)
     _check_vocabulary(machine)
     blocks = Blocks(machine, layers)
@@ -55,7 +55,7 @@ def literal_transformer(machine: QueueMachine, layers: int = 1) -> TransformerWe
 
 
 def flat_token(machine: QueueMachine, token: Token) -> Token:
-    """The literal model's token for one of the factored model."""
+    """Return the literal model's token for one of the factored model."""
     index = 0
     for port, value in zip(token_ports(machine), token, strict=True):
         index = index * len(port.values) + value
@@ -76,7 +76,7 @@ def _check_vocabulary(machine: QueueMachine) -> None:
 
 
 def _embedding(blocks: Blocks) -> Matrix:
-    """Equation (emb): one row for each token of the vocabulary."""
+    """Return the embedding of Equation (emb): one row for each token of the vocabulary."""
     ports = token_ports(blocks.machine)
     entries: dict[tuple[int, int], int] = {}
     for row, values in enumerate(blocks.vocabulary):
@@ -91,7 +91,7 @@ def _embedding(blocks: Blocks) -> Matrix:
 
 
 def _state_bits(machine: QueueMachine, token: list[int]) -> Iterator[int]:
-    """The registers' values in binary, one register after another, lowest bit first."""
+    """Yield the registers' values in binary, one register after another, lowest bit first."""
     for register, value in zip(machine.registers, token[len(machine.queues) :], strict=False):
         yield from (value >> bit & 1 for bit in range(bits_of(register)))
 
@@ -123,7 +123,7 @@ def _head(blocks: Blocks, r: int) -> Head:
 
 
 def _output(blocks: Blocks, names: tuple[str, ...]) -> Affine:
-    """The identity; coordinates beyond the vocabulary are not read."""
+    """Return the identity; coordinates beyond the vocabulary are not read."""
     size = len(names)
     identity = matrix((size, blocks.d), {(row, row): 1 for row in range(size)})
     return Affine(identity, integers([0] * size), names)

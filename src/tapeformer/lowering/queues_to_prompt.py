@@ -1,4 +1,4 @@
-"""Queue machine -> how its prompt becomes tokens."""
+"""Say how the prompt of a queue machine becomes tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tapeformer.weights.tokens import Prompt
 
 
 def prompt_for(machine: QueueMachine) -> Prompt:
-    """Queues are blank and registers at their start in the prompt, but for the queue that gets it."""
+    """Return how prompts are written: other queues blank, registers at their start values."""
     blanks = {queue.name: queue.blank for queue in machine.queues}
     starts = {register.name: register.start for register in machine.registers}
     return Prompt(

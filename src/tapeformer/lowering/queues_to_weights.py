@@ -46,7 +46,7 @@ CONSTANT = "constant"
 def transformer(
     machine: QueueMachine, heads: HeadMode = "offset", layers: int = 1
 ) -> TransformerWeights:
-    """The weights that generate, token by token, the steps of a queue machine."""
+    """Return the weights that generate, token by token, the steps of a queue machine."""
     check_names(machine)
     plans = head_plans(machine, heads)
     split = layered(plans, layers)
@@ -70,7 +70,7 @@ def transformer(
 
 
 def check_names(machine: QueueMachine) -> None:
-    """Names must tell the factors apart, and a length of one must not be tested by parity."""
+    """Refuse factors of one name, and a parity test for a queue of length one."""
     names = Counter(port.name for port in token_ports(machine))
     faults = [
         Fault(f"the name {quoted(name)} is used {times} times in a token", remedy="rename a part")
@@ -91,7 +91,7 @@ def check_names(machine: QueueMachine) -> None:
 
 @dataclass(frozen=True)
 class _Stream:
-    """The residual stream: where each value of each port has its coordinate."""
+    """The residual stream: the coordinate of each value of each port."""
 
     token: tuple[Port, ...]
     fields: tuple[str, ...]
@@ -99,7 +99,7 @@ class _Stream:
     next: dict[InputBit, int]
 
     def copies(self, plan: HeadPlan) -> Iterator[tuple[int, int]]:
-        """What one head copies: from which coordinate of a token to which of its slots."""
+        """Yield what one head copies: from which coordinate of a token to which of its slots."""
         for source, into in fetched_ports(plan):
             for value in source.values:
                 if InputBit(into.name, value) in self.now:
@@ -110,7 +110,7 @@ class _Stream:
 def _stream(
     token: tuple[Port, ...], plans: Sequence[HeadPlan], used: frozenset[InputBit]
 ) -> _Stream:
-    """Coordinates for what the step reads, or a head copies for it; and for the next token."""
+    """Return coordinates for what the step reads, or a head copies for it, and for the next token."""
     fetched = [pair for plan in plans for pair in fetched_ports(plan)]
     slots = [bit for bit in _bits(into for _, into in fetched) if bit in used]
     copied = {
@@ -139,7 +139,7 @@ def _bits(ports: Iterable[Port]) -> Iterable[InputBit]:
 
 
 def _embedding(port: Port, stream: _Stream) -> Matrix:
-    """One-hot, for the values that are ever looked at; every parity also brings the constant 1."""
+    """Return the one-hot embedding of the values that are ever read; a parity also adds the constant."""
     rows = [(row, bit) for row, bit in enumerate(_bits([port])) if bit in stream.now]
     entries = {(row, stream.now[bit]): 1 for row, bit in rows}
     if port == PARITY:
@@ -148,7 +148,7 @@ def _embedding(port: Port, stream: _Stream) -> Matrix:
 
 
 def _output(port: Port, stream: _Stream) -> Affine:
-    """The logit of a value is the coordinate that the last network wrote for it."""
+    """Return the output map: the logit of a value is the coordinate that the last network wrote."""
     entries = {(row, stream.next[bit]): 1 for row, bit in enumerate(_bits([port]))}
     shape = (len(port.values), len(stream.fields))
     return Affine(matrix(shape, entries), integers([0] * shape[0]), port.values)
@@ -189,7 +189,7 @@ def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Str
 
 
 def _network(circuit: Circuit, stream: _Stream) -> tuple[Affine, ...]:
-    """The last feed-forward network: the step, written where the next token is read off."""
+    """Return the last feed-forward network: the step, written where the next token is read off."""
     reads = {bit: Form(Counter({place: 1})) for bit, place in stream.now.items()}
     readouts = [
         Readout(stream.next[InputBit(port.name, value)], ((literal, 1),))

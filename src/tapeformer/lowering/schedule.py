@@ -1,4 +1,4 @@
-"""When each AND of a circuit is computed: its layer in the ReLU network.
+"""Choose the layer of the ReLU network at which each AND of a circuit is computed.
 
 A value is carried from the layer that makes it to the last layer that needs it, one neuron per
 layer in between. The depth is the circuit's own; inside that freedom each AND is moved to where
@@ -24,7 +24,7 @@ class Schedule:
 
 
 def schedule(circuit: Circuit, needed: Iterable[Literal]) -> Schedule:
-    """The layers of all bits, so that the `needed` literals can be read after the last one."""
+    """Return the layers of all bits, so that the `needed` literals can be read after the last one."""
     placement = _Placement(circuit, {literal.bit for literal in needed})
     for _ in range(SWEEPS):
         if not placement.improve():
@@ -33,12 +33,12 @@ def schedule(circuit: Circuit, needed: Iterable[Literal]) -> Schedule:
 
 
 def is_neuron(bit: Bit) -> bool:
-    """Whether a bit costs a ReLU neuron: an AND of two literals or more. Others are linear."""
+    """Return whether a bit costs a ReLU neuron: an AND of two literals or more. Others are linear."""
     return isinstance(bit, And) and len(bit.literals) > 1
 
 
 def operands(bit: Bit) -> tuple[Literal, ...]:
-    """The literals that a bit is made of; none for an input."""
+    """Return the literals that a bit is made of; none for an input."""
     return () if isinstance(bit, InputBit) else bit.literals
 
 
@@ -58,12 +58,12 @@ class _Placement:
         self.uses = self._uses()
 
     def earliest(self, bit: int) -> int:
-        """One layer after the last operand for a neuron, together with it for a linear bit."""
+        """Return the layer after the last operand for a neuron, that of the last operand otherwise."""
         last = max((self.ready[part] for part in self.parts[bit]), default=0)
         return last + 1 if self.neuron[bit] else last
 
     def _live(self) -> list[int]:
-        """The bits on which something needed depends, in order."""
+        """Return the bits on which something needed depends, in order."""
         reached = [False] * len(self.parts)
         for bit in self.needed:
             reached[bit] = True
@@ -80,7 +80,7 @@ class _Placement:
         return users
 
     def _uses(self) -> list[list[int]]:
-        """For each bit and each layer, how many read the bit there; outputs read after the last."""
+        """Count, for each bit and layer, what reads the bit there; outputs read after the last."""
         uses = [[0] * (self.depth + 2) for _ in self.parts]
         for bit in self.live:
             for part in self.parts[bit]:
@@ -90,7 +90,7 @@ class _Placement:
         return uses
 
     def _reading_layer(self, bit: int) -> int:
-        """A neuron reads where it is; a linear bit is read, with its parts, one layer later."""
+        """Return the layer of a neuron, which reads there; a linear bit is read one layer later."""
         return self.ready[bit] if self.neuron[bit] else self.ready[bit] + 1
 
     def _move(self, bit: int, layer: int) -> None:
@@ -103,7 +103,7 @@ class _Placement:
             self.uses[part][self._reading_layer(bit)] += 1
 
     def improve(self) -> bool:
-        """One pass from the outputs back; tells whether anything moved."""
+        """Make one pass from the outputs back; return whether anything moved."""
         before = list(self.ready)
         latest = [self.depth] * len(self.parts)
         for bit in reversed(self.live):
@@ -117,14 +117,14 @@ class _Placement:
         return before != self.ready
 
     def _deadline(self, bit: int, latest: Sequence[int]) -> int:
-        """The last layer at which the bit may become ready, users staying where they are."""
+        """Return the last layer at which the bit may become ready, users staying where they are."""
         limits = (
             self.ready[user] - 1 if self.neuron[user] else latest[user] for user in self.users[bit]
         )
         return min(limits, default=self.depth)
 
     def _cheapest(self, bit: int, deadline: int) -> int:
-        """The layer between the operands and the deadline at which fewest values are carried.
+        """Return the layer between operands and deadline at which fewest values are carried.
 
         Of equally good ones the last, which leaves the operands room to follow.
         """
@@ -139,7 +139,7 @@ class _Placement:
         )
 
     def _last_use(self, bit: int, without: int) -> int:
-        """The last layer that reads the bit, leaving one user aside."""
+        """Return the last layer that reads the bit, leaving one user aside."""
         uses, own = self.uses[bit], self._reading_layer(without)
         for layer in range(self.depth + 1, self.ready[bit], -1):
             if uses[layer] > (layer == own):

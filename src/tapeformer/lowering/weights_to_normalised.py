@@ -1,4 +1,4 @@
-"""Layer normalisation put in without changing a token (the paper's Section 2.3 leaves it out).
+"""Put in layer normalisation without changing a token (the paper's Section 2.3 leaves it out).
 
 Every residual coordinate x is 0 or 1 wherever a sub-layer or the output reads. Written as the
 pair (2x - 1, 1 - 2x), the stream has mean 0 and variance 1 exactly, so normalising it changes
@@ -24,7 +24,7 @@ from tapeformer.weights.record import (
 
 
 def with_layer_norm(weights: TransformerWeights, constant: int = 0) -> TransformerWeights:
-    """The same model with normalised sub-layers; `constant` is a coordinate that is always 1."""
+    """Return the model with normalised sub-layers; `constant` is a coordinate that is always 1."""
     return replace(
         weights,
         fields=(*weights.fields, *(f"minus {name}" for name in weights.fields)),
@@ -36,7 +36,7 @@ def with_layer_norm(weights: TransformerWeights, constant: int = 0) -> Transform
 
 
 def _embeddings(parts: Sequence[Matrix]) -> tuple[Matrix, ...]:
-    """All doubled and mirrored; the last factor, whichever value it has, also brings the -1."""
+    """Double and mirror all embeddings; every value of the last factor also adds the -1."""
     return tuple(
         _mirrored_columns(part, -1 if place == len(parts) - 1 else 0)
         for place, part in enumerate(parts)
@@ -44,7 +44,7 @@ def _embeddings(parts: Sequence[Matrix]) -> tuple[Matrix, ...]:
 
 
 def _mirrored_columns(part: Matrix, shift: int) -> Matrix:
-    """(2 P + shift, -2 P - shift) for a matrix P."""
+    """Return (2 P + shift, -2 P - shift) for a matrix P."""
     rows, columns = part.shape
     ground = _filled(rows, columns, shift)
     doubled = _sum(ground, replace(part, values=2 * part.values))
@@ -65,7 +65,7 @@ def _layer(layer: Layer, constant: int) -> Layer:
 
 
 def _head(head: Head, constant: int) -> Head:
-    """Twice what the head read: x times 2 is the coordinate plus the constant's."""
+    """Return the head with values doubled: 2 x is the coordinate plus the constant's."""
     return replace(
         head,
         query=_twice(head.query, constant),
@@ -84,7 +84,7 @@ def _twice(part: Matrix, constant: int) -> Matrix:
 
 
 def _reading(affine: Affine) -> Affine:
-    """Twice an affine map, read from the new coordinates: A (x' + 1) + 2 b."""
+    """Return twice an affine map, read from the new coordinates: A (x' + 1) + 2 b."""
     height, width = affine.matrix.shape
     bias = 2 * affine.bias
     np.add.at(bias, affine.matrix.rows, affine.matrix.values)
@@ -92,7 +92,7 @@ def _reading(affine: Affine) -> Affine:
 
 
 def _mirrored(affine: Affine) -> Affine:
-    """What is added to a coordinate is taken from its mirror image."""
+    """Return the map with what it adds to a coordinate taken from its mirror image."""
     return Affine(
         matrix=_mirrored_rows(affine.matrix),
         bias=np.concatenate([affine.bias, -affine.bias]),
@@ -105,14 +105,14 @@ def _mirrored_rows(part: Matrix) -> Matrix:
 
 
 def _filled(rows: int, columns: int, value: int) -> Matrix:
-    """The matrix with the same entry everywhere."""
+    """Return the matrix with the same entry everywhere."""
     places = np.indices((rows, columns) if value else (0, columns)).astype(np.int32)
     across, down = places[0].ravel(), places[1].ravel()
     return Matrix((rows, columns), across, down, integers([value] * across.size))
 
 
 def _sum(left: Matrix, right: Matrix) -> Matrix:
-    """The sum of two matrices, zeros dropped."""
+    """Return the sum of two matrices, zeros dropped."""
     rows, columns = _joined(left.rows, right.rows), _joined(left.columns, right.columns)
     flat = rows.astype(np.int64) * left.shape[1] + columns
     places, inverse = np.unique(flat, return_inverse=True)

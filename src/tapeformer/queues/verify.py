@@ -1,4 +1,4 @@
-"""What a legal queue machine and a fitting layout are; `verify` lists every fault."""
+"""Check that a queue machine is legal and a layout fits it; `verify` lists every fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapeformer.queues.record import VERDICTS, QueueMachine
 
 
 def verify(machine: QueueMachine) -> tuple[Fault, ...]:
-    """All faults of a queue machine, those of its circuit included."""
+    """Return all faults of a queue machine, those of its circuit included."""
     return (
         *_name_faults(machine),
         *_alphabet_faults(machine),
@@ -26,7 +26,7 @@ def verify(machine: QueueMachine) -> tuple[Fault, ...]:
 
 
 def verify_layout(machine: QueueMachine, layout: Layout) -> tuple[Fault, ...]:
-    """All faults of a layout for a machine: lengths missing, not positive, or odd under a parity test."""
+    """Return all faults of a layout: lengths missing, not positive, or odd under a parity test."""
     return tuple(_length_faults(machine, layout))
 
 
