@@ -16,15 +16,16 @@ import pytest
 
 from tapeformer import load, simulate
 from tapeformer.circuit import checked as checked_circuit
-from tapeformer.circuit import show as show_circuit
 from tapeformer.circuit import verify as verify_circuit
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import Compilation, compiled
+from tapeformer.compile.stages import STAGES, show_stage
 from tapeformer.constructions import construction
 from tapeformer.layout import Layout
-from tapeformer.queues import QueueMachine, generate, show, verify, verify_layout
+from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.run import generate
+from tapeformer.queues.verify import verify, verify_layout
 from tapeformer.weights.record import TransformerWeights
-from tapeformer.weights.show import show as show_weights
 from tapeformer.weights.tokens import named, prompt_tokens
 from tapeformer.weights.verify import verify as verify_weights
 from tests.plain_transformer import generated
@@ -63,20 +64,15 @@ def weights(work: Compilation) -> TransformerWeights:
     return work.weights
 
 
-STAGES: dict[str, Show] = {
-    "queues": lambda work, limit: show(queues(work), layout(work), limit),
-    "circuit": lambda work, limit: show_circuit(queues(work).step, limit),
-    "weights": lambda work, limit: show_weights(weights(work), layout(work).lengths, limit),
-}
-
-
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_text_of_a_stage(name: str, stage: str, renew: bool) -> None:
-    whole = STAGES[stage](made(name), None)
+    whole = show_stage(made(name), stage)
     lines = len(whole.splitlines())
     digest = sha256(whole.encode()).hexdigest()[:16]
-    text = f"{STAGES[stage](made(name), LIMIT)}\n\nin full: {lines} lines, SHA-256 {digest}...\n"
+    text = (
+        f"{show_stage(made(name), stage, LIMIT)}\n\nin full: {lines} lines, SHA-256 {digest}...\n"
+    )
     file = HERE / f"{name}.{stage}.txt"
     if renew:
         file.write_text(text, encoding="utf-8")

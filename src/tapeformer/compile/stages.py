@@ -20,10 +20,11 @@ from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.show import show as show_queues
 from tapeformer.queues.verify import verify as verify_queues
 from tapeformer.queues.verify import verify_layout
+from tapeformer.weights.show import show as show_weights
 from tapeformer.weights.verify import verify as verify_weights
 
-LINES = 400
-"""Lines of a stage that are printed where not all of it was asked for."""
+SHOWN = 40
+"""Lines of each list of a stage that are printed where not all of it was asked for."""
 
 STAGES: Mapping[str, Pass] = {
     "queues": tapes_to_queues,
@@ -39,11 +40,7 @@ def stage_text(
     """Compile up to a stage, checking every stage on the way, and return its text."""
     chosen = for_every_word(machine, options)
     work = compiled(machine, chosen, last=STAGES[stage], hook=check_stage)
-    lines = _text(work, stage).splitlines()
-    if everything or len(lines) <= LINES:
-        return "\n".join(lines)
-    left_out = f"... {len(lines) - LINES:,} lines left out (--all shows them) ..."
-    return "\n".join([*lines[:LINES], left_out])
+    return show_stage(work, stage, None if everything else SHOWN)
 
 
 def check_stage(step: Pass, work: Compilation) -> None:
@@ -63,10 +60,12 @@ def _faults(work: Compilation) -> tuple[Fault, ...]:
     return ()
 
 
-def _text(work: Compilation, stage: str) -> str:
-    queues = made(work.queue_machine)
+def show_stage(work: Compilation, stage: str, limit: int | None = None) -> str:
+    """Return the text of a stage that was made; of each of its lists at most `limit` lines."""
+    queues, layout = made(work.queue_machine), made(work.layout)
     texts: Mapping[str, Callable[[], str]] = {
-        "queues": lambda: show_queues(queues, made(work.layout)),
-        "circuit": lambda: show_circuit(queues.step),
+        "queues": lambda: show_queues(queues, layout, limit),
+        "circuit": lambda: show_circuit(queues.step, limit),
+        "weights": lambda: show_weights(made(work.weights), layout.lengths, limit),
     }
     return texts[stage]()

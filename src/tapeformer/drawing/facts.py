@@ -35,11 +35,11 @@ def facts(machine: TuringMachine) -> dict[str, str]:
 def rule_cells(rule: Rule) -> tuple[str, ...]:
     """Return the cells of a rule; one that keeps the symbols or the state leaves them empty."""
     return (
-        rule.state,
+        visible(rule.state),
         " ".join(map(visible, rule.read)),
         "" if rule.write == rule.read else " ".join(map(visible, rule.write)),
         " ".join(move.letter for move in rule.moves),
-        "" if rule.next_state == rule.state else rule.next_state,
+        "" if rule.next_state == rule.state else visible(rule.next_state),
     )
 
 

@@ -1,6 +1,8 @@
-"""How one symbol is shown."""
+"""How names and symbols are shown."""
 
 
 def visible(symbol: str) -> str:
-    """A symbol as it is drawn: a space would not be seen."""
-    return "␣" if symbol == " " else symbol
+    """Return a symbol or name as it is shown: a space as ␣, what cannot be printed as an escape."""
+    if symbol == " ":
+        return "␣"
+    return symbol if symbol.isprintable() else repr(symbol)[1:-1]

@@ -1,4 +1,4 @@
-"""Tapes as text, the head's cell in brackets."""
+"""Show tapes as text, the head's cell in brackets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def tape_text(tape: Tape, blank: str, width: int = WIDTH) -> str:
-    """A tape around its head: ` 1 0[1]1 `; what is left out at an end is told by its length."""
+    """Return a tape around its head, such as ` 1 0[1]1 `, with the number of cells left out."""
     first, last = min(0, tape.head), max(len(tape.content) - 1, tape.head)
     cells = [_cell(tape, at, blank) for at in range(first, last + 1)]
     head = tape.head - first
@@ -27,7 +27,7 @@ def _cell(tape: Tape, at: int, blank: str) -> str:
 
 
 def _shown(cells: Sequence[str], head: int, width: int) -> tuple[int, int]:
-    """The longest stretch around the head that fits the width."""
+    """Return the longest stretch around the head that fits the width."""
     start, end, used = head, head + 1, len(cells[head]) + 2
     while True:
         grown = False
@@ -56,12 +56,12 @@ _ENDINGS = {
 
 
 def outcome_word(outcome: Outcome, interrupted: bool = False) -> str:
-    """How a run ended, in words."""
+    """Return how a run ended, in words."""
     return "interrupted" if interrupted else _ENDINGS[outcome]
 
 
 def configuration_text(blank: str, configuration: Configuration) -> str:
-    """A configuration: step, state, and a line for each tape."""
+    """Return a configuration as text: step, state, and a line for each tape."""
     lines = [f"step {configuration.step}  state {configuration.state}"]
     if configuration.outcome is not None:
         lines[0] += f"  ({configuration.outcome.value})"
@@ -70,6 +70,6 @@ def configuration_text(blank: str, configuration: Configuration) -> str:
 
 
 def tape_lines(blank: str, tapes: Sequence[Tape]) -> list[str]:
-    """A line for each tape, numbered where there are several."""
+    """Return a line for each tape, numbered where there are several."""
     names = [f"tape {n} " if len(tapes) > 1 else "" for n in range(1, len(tapes) + 1)]
     return [f"  {name}{tape_text(tape, blank)}" for name, tape in zip(names, tapes, strict=True)]

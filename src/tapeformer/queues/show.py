@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tapeformer.circuit.show import size
 from tapeformer.layout import Layout
 from tapeformer.listing import first
-from tapeformer.queues.record import Queue, QueueMachine, Token, factor_names
+from tapeformer.queues.record import Queue, QueueMachine, Token
 from tapeformer.queues.run import factor_names
 
 
