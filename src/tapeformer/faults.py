@@ -100,7 +100,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     if len(name) > LONGEST_COMPARED:
         return ""
-    compared = [other for other in islice(known, MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
+    compared = [
+        other
+        for other in islice(dict.fromkeys(known), MOST_COMPARED)
+        if len(other) <= LONGEST_COMPARED
+    ]
     near = get_close_matches(name, compared, n=3)
     return f"did you mean {' or '.join(map(_plain, near))}?" if near else ""
 

@@ -1,0 +1,79 @@
+"""Files that commands write: whole or not at all, and only in place of regular files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tapeformer import TapeformerError
+from tapeformer.cli.output import write_file
+
+
+def tapeformer(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tapeformer", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def device(path: Path) -> None:
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root makes device files")
+
+
+SPECIAL: dict[str, Callable[[Path], None]] = {
+    "a pipe": os.mkfifo,
+    "a directory": Path.mkdir,
+    "a device": device,
+}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("convert", "palindrome", "--to", "tapeformer", "-o"),
+        ("show", "palindrome", "--svg"),
+    ],
+)
+def test_only_regular_files_are_replaced(
+    command: tuple[str, ...], linked: bool, kind: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    SPECIAL[kind](target)
+    before = target.stat()
+    if linked:
+        (tmp_path / "link").symlink_to(target)
+    path = tmp_path / "link" if linked else target
+    done = tapeformer(*command, str(path))
+    assert done.returncode == 2
+    assert f"cannot be replaced: {kind}, not a regular file" in done.stderr
+    assert (target.stat().st_mode, target.stat().st_ino) == (before.st_mode, before.st_ino)
+    assert sorted(os.listdir(tmp_path)) == sorted(["target", "link"][: 1 + linked])
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    file, link = tmp_path / "folder" / "file", tmp_path / "link"
+    file.parent.mkdir()
+    file.write_text("old")
+    link.symlink_to(file)
+    write_file(link, "new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    assert os.listdir(file.parent) == ["file"]
+
+
+def test_a_link_to_nothing_makes_the_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_file(tmp_path / "link", "new")
+    assert (tmp_path / "file").read_text() == "new"
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    with pytest.raises(TapeformerError, match="cannot be written"):
+        write_file(tmp_path / "round", "new")
