@@ -24,6 +24,7 @@ SEEDS: dict[str, tuple[str, ...]] = {
         old(*_STEPS),
         new(*_STEPS),
         old(transition(0, 2, ("a", "b", "R"), ("", "~", "L")), tapes=2),
+        dumps(gallery_machine("palindrome"), "jflap"),
     ),
     "busy-beaver": (
         "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA",

@@ -13,7 +13,7 @@ from typing import Any
 from tapeformer.faults import SourceLocation, quoted
 from tapeformer.formats.jflap_writer import BLANK, MOST_TAPES, losses, write
 from tapeformer.formats.jflap_xml import parse
-from tapeformer.formats.patterns import Pattern, Read, any_of, anything, exactly
+from tapeformer.formats.patterns import Pattern, ReadPattern, any_of, anything, exactly
 from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish, moves_from
 from tapeformer.machine.record import Move, TuringMachine
 
@@ -173,7 +173,7 @@ class _Transitions:
         return texts
 
 
-def _read(text: str, tapes: int, conventions: Conventions) -> tuple[Read, str | None]:
+def _read(text: str, tapes: int, conventions: Conventions) -> tuple[ReadPattern, str | None]:
     """Return what is read, and the variable that takes it."""
     blank_too = conventions.wildcard_matches_blank is not False
     if text == "~":

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from tapeformer.faults import quoted
-from tapeformer.formats.patterns import Pattern, Read, anything, exactly
+from tapeformer.formats.patterns import Pattern, ReadPattern, anything, exactly
 from tapeformer.formats.reading import (
     Collector,
     Conventions,
@@ -114,7 +114,7 @@ def _pattern(
     )
 
 
-def _read(symbol: str, conventions: Conventions) -> Read:
+def _read(symbol: str, conventions: Conventions) -> ReadPattern:
     if symbol != ANY:
         return exactly(symbol)
     return anything(but=[BLANK] if conventions.wildcard_matches_blank is False else [])

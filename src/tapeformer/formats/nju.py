@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tapeformer.faults import did_you_mean, quoted
-from tapeformer.formats.patterns import Pattern, Read, anything, exactly
+from tapeformer.formats.patterns import Pattern, ReadPattern, anything, exactly
 from tapeformer.formats.reading import (
     Collector,
     Conventions,
@@ -160,7 +160,7 @@ def _check_declared(
 
 
 def _pattern(
-    fields: list[str], line: int, tapes: int, wildcard: Read, faults: Collector
+    fields: list[str], line: int, tapes: int, wildcard: ReadPattern, faults: Collector
 ) -> Pattern | None:
     if len(fields) != 5 or {len(part) for part in fields[1:4]} != {tapes}:
         expected = f"`state old new directions state` with {tapes} characters in the middle three"

@@ -18,7 +18,7 @@ MOST_RULES = 100_000
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadPattern:
     """What a pattern matches on one tape: these symbols, or (if negated) all but these."""
 
     symbols: frozenset[str]
@@ -30,19 +30,19 @@ class Read:
         return [symbol for symbol in alphabet if (symbol in self.symbols) != self.negated]
 
 
-def exactly(symbol: str) -> Read:
+def exactly(symbol: str) -> ReadPattern:
     """Match one symbol."""
-    return Read(frozenset((symbol,)))
+    return ReadPattern(frozenset((symbol,)))
 
 
-def any_of(symbols: Iterable[str]) -> Read:
+def any_of(symbols: Iterable[str]) -> ReadPattern:
     """Match each of the symbols, as if the rule were written once for each."""
-    return Read(frozenset(symbols))
+    return ReadPattern(frozenset(symbols))
 
 
-def anything(but: Iterable[str] = ()) -> Read:
+def anything(but: Iterable[str] = ()) -> ReadPattern:
     """Match every symbol except those named (a wildcard)."""
-    return Read(frozenset(but), negated=True, rank=1)
+    return ReadPattern(frozenset(but), negated=True, rank=1)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Pattern:
     """A rule that may stand for many: None as a state matches any, None as a write or next state keeps it."""
 
     state: str | None
-    read: tuple[Read, ...]
+    read: tuple[ReadPattern, ...]
     write: tuple[str | None, ...]
     moves: tuple[Move, ...]
     next_state: str | None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tapeformer.faults import quoted
-from tapeformer.formats.patterns import Pattern, Read, any_of, anything, exactly
+from tapeformer.formats.patterns import Pattern, ReadPattern, any_of, anything, exactly
 from tapeformer.formats.reading import Collector, moves_from
 from tapeformer.formats.yaml_tree import Items, Mapping, Node, Scalar, kind_of
 from tapeformer.machine.record import Move
@@ -80,13 +80,13 @@ class TableReader:
                 patterns.append(replace(pattern, location=location))
         return patterns
 
-    def _reads(self, key: Node) -> tuple[Read, ...] | None:
+    def _reads(self, key: Node) -> tuple[ReadPattern, ...] | None:
         parts = [key] if self.tapes == 1 else self._per_tape(key, "symbols read")
         reads = [self._one_read(part) for part in parts or []]
         known = tuple(read for read in reads if read is not None)
         return known if parts is not None and len(known) == self.tapes else None
 
-    def _one_read(self, node: Node) -> Read | None:
+    def _one_read(self, node: Node) -> ReadPattern | None:
         if isinstance(node, Scalar):
             if node.plain and node.text == "~":
                 return anything(but=[] if self.wildcard_matches_blank else [self.blank])
