@@ -11,8 +11,9 @@ import pytest
 
 from tapeformer import Case, TuringMachine, gallery_machine, gallery_names, load, simulate
 from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine, compiled, tapes_to_queues
+from tapeformer.compile.passes import compiled, tapes_to_queues
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.weights.count import count

@@ -13,8 +13,8 @@ from tapeformer import Case, Outcome, TuringMachine, gallery_machine, gallery_na
 from tapeformer.bench.workloads import WORKLOADS
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.generation import Generation, Limits, generate

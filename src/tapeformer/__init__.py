@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tapeformer.bundle.load import load_bundle
     from tapeformer.bundle.record import Bundle
     from tapeformer.bundle.save import save_bundle
+    from tapeformer.compile.model import compile_machine
     from tapeformer.compile.options import CompileOptions
-    from tapeformer.compile.passes import compile_machine
     from tapeformer.inference.answer import Answer
     from tapeformer.inference.compare import Report, verify
     from tapeformer.inference.run import run
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "CompileOptions": "tapeformer.compile.options",
-    "compile_machine": "tapeformer.compile.passes",
+    "compile_machine": "tapeformer.compile.model",
     "Answer": "tapeformer.inference.answer",
     "StreamedToken": "tapeformer.inference.stream",
     "Report": "tapeformer.inference.compare",

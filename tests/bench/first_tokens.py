@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import native
 from tapeformer.gallery import gallery_machine, gallery_names

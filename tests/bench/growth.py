@@ -16,8 +16,8 @@ from time import process_time
 from typing import Any
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.sizes import more_levels
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine

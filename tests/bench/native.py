@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import native
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native.batch import INPUTS, Batch, Limits

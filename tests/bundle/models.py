@@ -10,8 +10,8 @@ import pytest
 
 from tapeformer.bundle.files import CONFIG, config_digest
 from tapeformer.bundle.load import load_bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
 

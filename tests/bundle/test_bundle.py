@@ -19,8 +19,8 @@ from tapeformer.bundle.files import CONFIG, MACHINE, PARAMETERS
 from tapeformer.bundle.load import load_bundle, modified_warning
 from tapeformer.bundle.save import bundle_files, save_bundle
 from tapeformer.bundle.tensors import parameter_bytes
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import TapeformerError
 from tapeformer.weights.matrices import same
 from tapeformer.weights.parameters import with_sign_flipped

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tapeformer.bundle.check import ENTRIES
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine
 from tapeformer.weights.parameters import parameters, with_parameters

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
 from tapeformer.engines.logic.netlist import NotLogicError

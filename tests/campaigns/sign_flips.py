@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tapeformer import gallery_machine
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.inference.generation import Generation, Limits
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tapeformer import gallery_machine, load
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tests.cli.test_commands import record, tapeformer
 
 MINE = """\

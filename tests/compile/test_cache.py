@@ -11,8 +11,8 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.save import bundle_files
 from tapeformer.cache.store import Store
 from tapeformer.compile.cache import cached
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 

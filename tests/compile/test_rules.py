@@ -12,8 +12,8 @@ from tapeformer import gallery_machine, gallery_names, load
 from tapeformer.bundle.load import load_bundle
 from tapeformer.bundle.record import RuleOrigin
 from tapeformer.bundle.save import bundle_files, save_bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.compile.rules import rule_origins
 from tapeformer.formats.registry import dumps, loads
 from tapeformer.gallery import gallery_text

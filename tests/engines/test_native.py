@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import auto, dense, native, sparse
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native import build, codegen

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines import memory
 from tapeformer.engines.native import batch as batches
 from tapeformer.faults import TapeformerError

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.cone import fan_in_cone
 from tapeformer.engines.logic.netlist import Netlist, token_inputs

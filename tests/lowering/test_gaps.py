@@ -7,8 +7,8 @@ import pytest
 
 from tapeformer import gallery_machine
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.inference.generation import Generation, Limits
 from tapeformer.lowering.queues_to_literal import literal_transformer

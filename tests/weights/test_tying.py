@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tapeformer import gallery_machine
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.weights.record import TransformerWeights
 from tapeformer.weights.tying import distinct_parameters, entry_names, expanded
 

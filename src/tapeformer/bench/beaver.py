@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tapeformer.bench.contests import BEAVER
 from tapeformer.bench.report import Row
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.gallery import gallery_machine
 from tapeformer.machine.record import TuringMachine

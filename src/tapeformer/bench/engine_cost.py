@@ -12,8 +12,8 @@ from time import perf_counter
 from tapeformer.bench.beaver import beaver_model
 from tapeformer.bench.report import Row, peak_megabytes
 from tapeformer.bench.workloads import WORKLOADS
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.generation import Generation

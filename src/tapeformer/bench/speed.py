@@ -22,7 +22,7 @@ from tapeformer.bench.entrants import (
 )
 from tapeformer.bench.peers import MISSING, has_peers, peer_name
 from tapeformer.bench.report import Row
-from tapeformer.compile.passes import compile_machine
+from tapeformer.compile.model import compile_machine
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.decode import Reader
 

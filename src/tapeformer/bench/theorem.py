@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tapeformer.bench.report import Row, Section, levels_of
 from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.compile.sizes import for_words
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer

@@ -74,7 +74,7 @@ def _write_bundle(
 ) -> None:
     from tapeformer.bundle.save import save_bundle
     from tapeformer.cli.records import model_text
-    from tapeformer.compile.passes import compile_machine
+    from tapeformer.compile.model import compile_machine
     from tapeformer.inference.records import model_record
 
     started = time.perf_counter()

@@ -38,7 +38,7 @@ def info(
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
     from tapeformer.cli.records import model_text
-    from tapeformer.compile.passes import compile_machine
+    from tapeformer.compile.model import compile_machine
     from tapeformer.inference.records import model_record
 
     bundle = model.bundle or compile_machine(model.machine, model.options)

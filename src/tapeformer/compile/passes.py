@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.compile.options import CompileOptions, checked_options, compile_options
+from tapeformer.compile.options import CompileOptions, checked_options
 from tapeformer.compile.rules import rule_origins
-from tapeformer.compile.sizes import for_every_word
 from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, dumps
@@ -114,17 +113,6 @@ def compiled(
         if hook is not None:
             hook(step, work)
     return work
-
-
-def compile_machine(
-    machine: TuringMachine, options: CompileOptions | None = None, **named: Any
-) -> Bundle:
-    """Compile a machine to a model that runs every word that fits.
-
-    Options are given by name (`levels=5`), or as one `CompileOptions`.
-    """
-    chosen = for_every_word(machine, compile_options(options, named))
-    return made(compiled(machine, chosen).bundle)
 
 
 def made(stage: Stage | None) -> Stage:

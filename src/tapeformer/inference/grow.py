@@ -27,7 +27,7 @@ def growth(machine: TuringMachine, options: CompileOptions) -> Grow | None:
         return None
 
     def grow(bundle: Bundle) -> Bundle:
-        from tapeformer.compile.passes import compile_machine
+        from tapeformer.compile.model import compile_machine
         from tapeformer.compile.sizes import larger
 
         return compile_machine(machine, larger(options, bundle))

@@ -65,7 +65,7 @@ class Model:
 
     def compiled(self, options: CompileOptions) -> Bundle:
         """Compile the machine with sizes that are chosen."""
-        from tapeformer.compile.passes import compile_machine
+        from tapeformer.compile.model import compile_machine
 
         return compile_machine(self.machine, options)
 

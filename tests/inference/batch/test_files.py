@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tapeformer.bundle.save import bundle_files
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, loads

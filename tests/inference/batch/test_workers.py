@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.compile.passes import compile_machine
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions
