@@ -93,17 +93,20 @@ class SmallModel:
         count = self.chance.choice((0, 2, 3, 3, 4))
         heights = [self.chance.randint(2, 14) for _ in range(max(0, count - 1))]
         widths = [self.width, *heights]
-        inner = [self._neurons(*pair) for pair in zip(heights, widths, strict=False)]
+        inner = [
+            self._neurons(depth, *pair)
+            for depth, pair in enumerate(zip(heights, widths, strict=False))
+        ]
         if not count:
             return ()
         rows = self._sparse(range(1, self.width), widths[-1], 0.2, self.values)
         return (*inner, Affine(rows, integers([0] * self.width), self.fields))
 
-    def _neurons(self, height: int, width: int) -> Affine:
+    def _neurons(self, depth: int, height: int, width: int) -> Affine:
         density = self.chance.choice((0.1, 0.2, 0.35))
         values = self.chance.choice(((1, -1), (1, 1, -1, -1, 2, -2)))
         bias = self.chance.choices((0, 0, 0, -1, -1, 1), k=height)
-        names = tuple(f"n{index}" for index in range(height))
+        names = tuple(f"n{depth}.{index}" for index in range(height))
         return Affine(self._sparse(range(height), width, density, values), integers(bias), names)
 
     def _output(self, factor: Factor) -> Affine:

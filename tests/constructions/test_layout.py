@@ -73,7 +73,7 @@ def test_an_input_that_is_too_long(name: str) -> None:
 
 
 def test_a_construction_that_is_not_there() -> None:
-    with pytest.raises(TapeformerError, match="expected paper, post"):
+    with pytest.raises(TapeformerError, match="expected one of realtime, paper, post"):
         construction("magic")
 
 

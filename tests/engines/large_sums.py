@@ -25,13 +25,15 @@ def telescoped(depth: int) -> TransformerWeights:
     start = Affine(
         matrix((3, 3), {(0, 0): LARGEST, (1, 0): LARGEST}), integers([0, 1, 1]), ("a", "b", "c")
     )
-    larger = Affine(
-        matrix((3, 3), {(n, n): LARGEST for n in range(3)}), integers([0] * 3), ("a", "b", "c")
-    )
+    diagonal = matrix((3, 3), {(n, n): LARGEST for n in range(3)})
+    larger = [
+        Affine(diagonal, integers([0] * 3), tuple(f"{name}{power}" for name in "abc"))
+        for power in range(2, depth + 1)
+    ]
     signs = {(0, 0): -1, (0, 1): 1, (0, 2): -1, (1, 0): 1, (1, 1): -1, (1, 2): 1}
     sides = Affine(matrix((2, 3), signs), integers([0, 0]), ("above", "below"))
     last = Affine(matrix((3, 2), {(2, 0): 1, (2, 1): 1}), integers([0] * 3), FIELDS)
-    network = (start, *[larger] * (depth - 1), sides, last)
+    network = (start, *larger, sides, last)
     output = matrix((2, 3), {(0, 1): 1, (0, 2): 2, (1, 0): 1, (1, 1): -1})
     return TransformerWeights(
         factors=(factor,),

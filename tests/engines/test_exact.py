@@ -187,7 +187,7 @@ def test_the_largest_temperature_shrinks_with_the_window_and_is_enough() -> None
 def test_a_tie_is_averaged_to_a_whole_number_or_refused(attending: Attending) -> None:
     weights, offsets, prompt = windowed(6)
     path = "layer.0.head.0.query"
-    flat = with_parameters(weights, {path: zeros(len(weights.fields), weights.key_width)})
+    flat = with_parameters(weights, {path: zeros(weights.key_width, len(weights.fields))})
     same = dense.Engine(flat, offsets, attending=attending)
     same.prompt(prompt[-1:] * 3)
     expected = sparse.Engine(flat, offsets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,16 @@ from tapeformer.weights.record import Affine, Factor, Head, Layer, TransformerWe
 from tests.campaigns.native import Case, differences, long_differences, small_case
 from tests.small_models import SmallModel
 
+NUMBERS = count()
+"""Neurons of a layer need different names, and nothing else of them."""
+
 
 def affine(
     rows: Sequence[Mapping[int, int]], bias: Sequence[int], width: int, names: Sequence[str] = ()
 ) -> Affine:
     """A map from its rows, each with its entries by column."""
     entries = {(i, j): value for i, row in enumerate(rows) for j, value in row.items()}
-    named = tuple(names) or tuple(f"n{i}" for i in range(len(rows)))
+    named = tuple(names) or tuple(f"n{next(NUMBERS)}" for _ in rows)
     return Affine(matrix((len(rows), width), entries), integers(bias), named)
 
 

@@ -52,7 +52,7 @@ def test_killed_in_the_middle_the_next_run_is_right(
     if kind == signal.SIGINT and process.returncode:
         assert process.returncode == 130
         assert errors.count("\n") == 1
-        assert "the same command goes on from there" in errors
+        assert "run the same command again to resume" in errors
     assert place.result(batch=True) == whole
 
 
