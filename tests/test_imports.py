@@ -42,6 +42,7 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
         *("bundle", "engines", "constructions", "lowering", "compile", "cache"),
     },
+    "export": {"faults", "extras", "weights", "bundle", "engines"},
     "bench": ANYTHING,
     "cli": ANYTHING,
 }

@@ -22,6 +22,7 @@ from tapeformer.simulator import Configuration, Outcome, Result, Tape, configura
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from tapeformer import export
     from tapeformer.bundle.load import load_bundle
     from tapeformer.bundle.record import Bundle
     from tapeformer.bundle.save import save_bundle
@@ -49,6 +50,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "export":
+        return import_module("tapeformer.export")
     if name not in _LATER:
         raise AttributeError(f"module 'tapeformer' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
@@ -82,6 +85,7 @@ __all__ = [
     "compile_machine",
     "configurations",
     "dumps",
+    "export",
     "from_automata_lib",
     "gallery_machine",
     "gallery_names",

@@ -1,4 +1,4 @@
-"""How the dense engine scores positions and fetches from them: everything that is no parameter.
+"""Other ways to attend than the leftmost hardmax, and the checks that they change no token.
 
 Softmax stands for hardmax only where its temperature is low: every weight but that of the highest
 score must vanish. What is fetched is compared with the hardmax in every token, so a weight that
@@ -13,77 +13,68 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from tapeformer.engines.exact import EXACT, SumCheck
+from tapeformer.engines.exact import EXACT
+from tapeformer.engines.transformer import Hardmax
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.weights.bounds import HIGHEST_POSITION
 
 Attending: TypeAlias = Literal["leftmost", "rightmost", "averaging", "softmax"]
 Position: TypeAlias = Literal["key", "bias"]
 
 
-class Attention:
-    """The rule of all heads of a model, from the rows of its positional encoding.
+class PositionAsBias(nn.Module):
+    """The positional term added to the score itself, as in the paper's footnote."""
 
-    `attending` is the kind of hardmax, or softmax at `temperature`; `position` says whether the
-    positional term is added inside the key, as in the paper, or to the score, as in its footnote.
-    """
+    def __init__(self, coordinates: tuple[int, ...]) -> None:
+        super().__init__()
+        self.coordinates = list(coordinates)
 
-    def __init__(
-        self,
-        encoding: Tensor,
-        attending: Attending,
-        position: Position,
-        temperature: float,
-        check: SumCheck,
-    ) -> None:
-        self.backwards = encoding.flip(0)
-        self.attending, self.position, self.temperature = attending, position, temperature
-        self.check = check
-
-    def fetched(self, query: Tensor, keys: Tensor, values: Tensor, coordinates: Tensor) -> Tensor:
-        """Return what each head reads, from queries (heads x width) and the window of each head."""
-        scores = self._scores(query, keys, coordinates)
-        if self.attending in ("leftmost", "rightmost"):
-            return torch.bmm(self._hardmax(scores)[:, None, :], values)
-        found = torch.bmm(self._shares(scores)[:, None, :], values)
-        _check_whole(found, scores, values)
-        return found
-
-    def _scores(self, query: Tensor, keys: Tensor, coordinates: Tensor) -> Tensor:
-        """Heads x positions."""
-        rows = self.backwards[-keys.shape[1] :]
-        if not self.check.idle and keys.numel():
-            largest = int(keys.abs().max()) + HIGHEST_POSITION
-            self.check.below_limit(int(query.double().abs().sum(dim=1).max() + 1) * largest)
-        if self.position == "key":
-            return torch.bmm(keys + rows, query[:, :, None]).squeeze(2)
-        return torch.bmm(keys, query[:, :, None]).squeeze(2) + rows[:, coordinates].T
-
-    def _hardmax(self, scores: Tensor) -> Tensor:
-        """1 for the leftmost or rightmost of the highest scores."""
-        highest = _highest(scores)
-        if self.attending == "rightmost":
-            highest = highest.flip(1)
-        first = nn.functional.one_hot(highest.int().argmax(dim=1), scores.shape[1])
-        return (first.flip(1) if self.attending == "rightmost" else first).to(scores.dtype)
-
-    def _shares(self, scores: Tensor) -> Tensor:
-        """What each position has of a head's attention, 1 in all."""
-        if self.attending == "softmax":
-            return torch.softmax(scores / self.temperature, dim=1)
-        highest = _highest(scores)
-        return highest.to(scores.dtype) / highest.sum(dim=1, keepdim=True)
+    def forward(self, _q: Tensor, encoding: Tensor) -> Tensor:
+        """Return (1, heads, 1, distances)."""
+        return encoding.T[self.coordinates][None, :, None]
 
 
-def _highest(scores: Tensor) -> Tensor:
-    return scores == scores.max(dim=1, keepdim=True).values
+class Rightmost(nn.Module):
+    """All of a head's attention on the rightmost of the highest scores."""
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return the pattern: 1 at the position attended to, else 0."""
+        mirrored: Tensor = Hardmax()(scores.flip(-1))
+        return mirrored.flip(-1)
 
 
-def _check_whole(found: Tensor, scores: Tensor, values: Tensor) -> None:
+class Averaging(nn.Module):
+    """Equal attention to all of the highest scores."""
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return what each position has of a head's attention, 1 in all."""
+        highest = _highest(scores).to(scores.dtype)
+        return highest / highest.sum(-1, keepdim=True)
+
+
+class Softmax(nn.Module):
+    """Softmax at a temperature."""
+
+    def __init__(self, temperature: float) -> None:
+        super().__init__()
+        self.temperature = temperature
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return what each position has of a head's attention, 1 in all."""
+        return torch.softmax(scores / self.temperature, -1)
+
+
+def attending_rule(attending: Attending, temperature: float) -> nn.Module:
+    """Return the module that turns scores into a pattern."""
+    if attending == "softmax":
+        return Softmax(temperature)
+    return {"leftmost": Hardmax, "rightmost": Rightmost, "averaging": Averaging}[attending]()
+
+
+def check_whole(found: Tensor, scores: Tensor, values: Tensor) -> None:
     """Refuse what is not the exact average over the highest scores, or no whole number."""
     highest = _highest(scores).double()
-    counts = highest.sum(dim=1)[:, None, None]
-    totals = torch.bmm(highest[:, None, :], values.double())
+    counts = highest.sum(-1, keepdim=True)
+    totals = highest @ values.double()
     same = found.double() * counts == totals
     largest = float(counts.max() * values.double().abs().max()) if totals.numel() else 0.0
     if not bool((same & (found == found.round())).all()) or largest >= EXACT["float64"]:
@@ -94,6 +85,10 @@ def _check_whole(found: Tensor, scores: Tensor, values: Tensor) -> None:
                 remedy="use --attention leftmost or rightmost",
             )
         )
+
+
+def _highest(scores: Tensor) -> Tensor:
+    return scores == scores.amax(-1, keepdim=True)
 
 
 def allowed_temperature(dtype: torch.dtype, window: int, scores: int, asked: float | None) -> float:

@@ -16,11 +16,14 @@ Constants = NDArray[np.float64]
 """The value of each residual coordinate that is the same in every token, else nan."""
 
 
-def constants_by_layer(weights: TransformerWeights) -> list[Constants]:
-    """What is constant at the input of each layer. Layer normalisation may mix all coordinates."""
+def constants_by_layer(weights: TransformerWeights, normalised: bool = False) -> list[Constants]:
+    """What is constant at the input of each layer.
+
+    Layer normalisation may mix all coordinates, unless streams are `normalised` already.
+    """
     low, high, _ = embedded_range(weights)
     constants = np.where(low == high, low.astype(float), np.nan)
-    if weights.layer_norm:
+    if weights.layer_norm and not normalised:
         constants[:] = np.nan
     found = []
     for layer in weights.layers:

@@ -1,0 +1,80 @@
+"""Small compiled models of every kind, and their chains of thought as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
+from tapeformer.compile.options import CompileOptions
+from tapeformer.gallery import gallery_machine
+from tapeformer.inference.decode import Reader
+from tapeformer.inference.generation import generate
+
+VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "realtime": ("palindrome", "abba", {"levels": 4}),
+    "base 4": ("palindrome", "aba", {"levels": 3, "base": 4}),
+    "layers": ("palindrome", "abba", {"levels": 5, "layers": 2}),
+    "layer norm": ("palindrome", "abba", {"levels": 4, "layer_norm": True}),
+    "queue heads": ("palindrome", "abba", {"levels": 4, "heads": "queue"}),
+    "two tapes": ("palindrome_two_tapes", "abba", {"levels": 4}),
+    "paper": ("palindrome", "ab", {"construction": "paper", "levels": 2, "base": 6}),
+    "paper, queue heads": (
+        "palindrome",
+        "ab",
+        {"construction": "paper", "levels": 2, "base": 6, "heads": "queue"},
+    ),
+    "post": ("palindrome", "ab", {"construction": "post", "space": 12}),
+}
+"""A machine, a word and options for each construction, both head modes, layers, layer norm."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Prompt and generated tokens (1, T, K), and where the generated ones start."""
+
+    tokens: Tensor
+    start: int
+
+    @property
+    def generated(self) -> Tensor:
+        """The generated tokens."""
+        return self.tokens[:, self.start :]
+
+    def follows(self, logits: Tensor) -> bool:
+        """Say whether the argmax of logits for all tokens is each time the token that follows."""
+        return torch.equal(logits[:, self.start - 1 : -1].argmax(-1), self.generated)
+
+
+@cache
+def model(name: str) -> Bundle:
+    """Compile a variant."""
+    machine, _, options = VARIANTS[name]
+    return compile_machine(gallery_machine(machine), CompileOptions(**options))
+
+
+@cache
+def chain(name: str, word: str | None = None) -> Chain:
+    """Return the chain of thought of a variant's own word, or of another."""
+    return chain_of(model(name), VARIANTS[name][1] if word is None else word)
+
+
+def chain_of(bundle: Bundle, word: str, max_tokens: int | None = None) -> Chain:
+    """Return the chain of thought of a word, made by the native engine."""
+    rows: list[Any] = []
+    generate(
+        bundle,
+        list(word),
+        engine="native",
+        max_tokens=max_tokens,
+        see=lambda piece, _: rows.append(piece.copy()),
+    )
+    prompt = np.asarray(Reader(bundle).prompt(list(word)))
+    tokens = np.concatenate([prompt, *rows]).astype(np.int64)
+    return Chain(torch.as_tensor(tokens)[None], len(prompt))
