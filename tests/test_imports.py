@@ -43,6 +43,9 @@ ALLOWED: dict[str, set[str]] = {
         *("bundle", "engines", "constructions", "lowering", "compile", "cache"),
     },
     "export": {"faults", "extras", "weights", "bundle", "engines"},
+    "laboratory": {
+        *("faults", "machine", "simulator", "weights", "bundle", "compile", "inference"),
+    },
     "bench": ANYTHING,
     "cli": ANYTHING,
 }
@@ -98,6 +101,12 @@ def test_compiled_code_shares_only_the_record_of_a_tape_with_the_oracle() -> Non
                 if isinstance(node, ast.ImportFrom) and "simulator" in (node.module or ""):
                     assert node.module == "tapeformer.simulator.result", file
                     assert {alias.name for alias in node.names} <= {"Tape"}, file
+
+
+def test_only_the_laboratorys_adapter_sees_the_compiler() -> None:
+    for file in (SOURCE / "laboratory").rglob("*.py"):
+        compiler = imported_parts(file) & {"weights", "bundle", "compile", "inference"}
+        assert not compiler or file.name in ("compiled.py", "answer.py"), file
 
 
 def test_nothing_is_imported_relatively() -> None:

@@ -92,6 +92,21 @@ def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
     return _save(figure, folder, "bb5_pace")
 
 
+def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
+    """Rows of Table 1 side by side: bits, window, tokens per step, dimension."""
+    keys = ("precision_bits", "window", "cot_per_step", "dimension")
+    figure, panels = _panels(len(keys), (4 * len(keys), 1 + 0.35 * len(rows)))
+    for axes, key in zip(panels, keys, strict=True):
+        axes.barh(range(len(rows)), [row[key] or 0 for row in rows])
+        axes.set(xlabel=key.replace("_", " "), yticks=range(len(rows)))
+        axes.set_yticklabels([row["row"] for row in rows] if key == keys[0] else [""] * len(rows))
+        if key != "precision_bits":
+            axes.set_xscale("symlog")
+        axes.invert_yaxis()
+        axes.grid(visible=True, axis="x", alpha=0.4)
+    return _save(figure, folder, "table1")
+
+
 def _panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     """A figure with panels side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

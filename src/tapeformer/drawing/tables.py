@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -49,3 +50,21 @@ def rules_table(machine: TuringMachine, everything: bool) -> Table:
     if len(shown) < len(machine.rules):
         table.caption = f"{len(machine.rules) - len(shown)} more rules: add --all"
     return table
+
+
+def records_table(records: Sequence[Mapping[str, Any]], title: str) -> Table:
+    """Return records with equal keys, one line each."""
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    for heading in records[0] if records else ():
+        table.add_column(heading, no_wrap=True)
+    for record in records:
+        table.add_row(*(escape(_cell(value)) for value in record.values()))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

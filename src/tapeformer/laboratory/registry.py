@@ -1,0 +1,41 @@
+"""The rows by name: each is the record ROW of a file under rows/."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
+from tapeformer.laboratory.row import Row
+
+ORDER = (
+    *("perez", "bhattamishra", "merrill_sabharwal", "li_liu_zhou_ma", "qiu", "pencil"),
+    *("bavandpour", "constant", "li_wang", "realtime"),
+)
+"""The rows in the order of the paper's table, ours last; others follow by name."""
+
+
+def row_names() -> tuple[str, ...]:
+    """Return the names of all rows: a file under rows/ is a row."""
+    files = (Path(__file__).parent / "rows").glob("*.py")
+    found = {file.stem for file in files} - {"__init__"}
+    known = [name for name in ORDER if name in found]
+    return (*known, *sorted(found - set(ORDER)))
+
+
+def find_row(name: str) -> Row:
+    """Return a row by its name."""
+    if name not in row_names():
+        remedy = did_you_mean(name, row_names())
+        expected = ", ".join(row_names())
+        raise TapeformerError(
+            Fault(f"there is no row {quoted(name)}", None, expected, remedy=remedy)
+        )
+    row: Row = import_module(f"tapeformer.laboratory.rows.{name}").ROW
+    return row
+
+
+def find_rows(names: Sequence[str] = ()) -> tuple[Row, ...]:
+    """Return rows by name; all of them if none is named."""
+    return tuple(find_row(name) for name in names or row_names())

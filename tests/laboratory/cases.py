@@ -1,0 +1,43 @@
+"""Machines and words that rows are tried on."""
+
+from __future__ import annotations
+
+import random
+
+import tapeformer as tf
+from tapeformer import TapeKind, TuringMachine
+from tests.strategies import random_machine
+
+GALLERY = {
+    "binary_counter": "0000",
+    "busy_beaver_4": "",
+    "palindrome": "abbababba",
+    "copy": "abbab",
+    "unary_to_binary": "||||||||",
+    "unary_multiplication": "111*1111",
+    "left_end": "abba",
+    "anbncn": "aabbcc",
+    "balanced_brackets": "([])()",
+    "binary_increment": "1011",
+    "sort_bits": "10110",
+    "power_of_two": "aaaaaaaa",
+    "same_word": "aba#aba",
+    "equal_zeros_ones": "100110",
+    "busy_beaver_2_3": "",
+    "rule_110": "||:0001",
+}
+"""Machines of one tape, one-way (left_end) and two-way."""
+
+
+def gallery_case(name: str) -> tuple[TuringMachine, tuple[str, ...]]:
+    machine = tf.gallery_machine(name)
+    return machine, tf.parse_word(machine, GALLERY[name])
+
+
+def random_case(seed: int, tapes: int = 1) -> tuple[TuringMachine, tuple[str, ...]]:
+    """A machine with stays, on tapes of either kind, and a word without blanks."""
+    kind = TapeKind.ONE_WAY if seed % 2 else TapeKind.TWO_WAY
+    machine = random_machine(seed, tapes=tapes, kind=kind)
+    letters = [symbol for symbol in sorted(machine.word_symbols) if symbol != machine.blank]
+    rng = random.Random(seed)
+    return machine, tuple(rng.choice(letters) for _ in range(rng.randrange(6)) if letters)

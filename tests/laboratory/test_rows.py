@@ -1,0 +1,47 @@
+"""Every row, on machines of the gallery and random ones: whole traces, and ablations that fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeformer.laboratory.arithmetic import MOST_BITS, Rounded
+from tapeformer.laboratory.registry import find_row, row_names
+from tests.laboratory.cases import gallery_case, random_case
+
+STEPS = 40
+ROWS = row_names()
+
+
+@pytest.mark.parametrize("machine", ["binary_counter", "copy", "left_end"])
+@pytest.mark.parametrize("name", ROWS)
+def test_whole_traces_of_gallery_machines(name: str, machine: str) -> None:
+    row = find_row(name)
+    task = row.task(*gallery_case(machine), STEPS)
+    assert row.experiment(task).first_wrong(Rounded(MOST_BITS)) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ROWS)
+def test_whole_traces_of_random_machines(name: str, seed: int) -> None:
+    row = find_row(name)
+    task = row.task(*random_case(seed), STEPS)
+    assert row.experiment(task).first_wrong(Rounded(MOST_BITS)) is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", [name for name in ROWS if find_row(name).several_tapes])
+def test_whole_traces_on_two_tapes(name: str, seed: int) -> None:
+    row = find_row(name)
+    task = row.task(*random_case(seed, tapes=2), STEPS)
+    assert row.experiment(task).first_wrong(Rounded(MOST_BITS)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "ablation"), [(name, one) for name in ROWS for one in find_row(name).ablations]
+)
+def test_ablations_go_wrong(name: str, ablation: str) -> None:
+    row = find_row(name)
+    cases = (gallery_case(machine) for machine in ("binary_counter", "copy"))
+    tasks = (row.task(*case, 100) for case in cases)
+    found = (row.ablations[ablation](task).first_wrong(Rounded(MOST_BITS)) for task in tasks)
+    assert any(wrong is not None for wrong in found)
