@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +119,21 @@ def test_the_display_is_loaded_when_something_is_displayed() -> None:
         "assert 'tapeformer.display' in sys.modules and 'rich' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_answers_and_models_show_themselves() -> None:
+    answer = tf.run("palindrome_two_tapes", "abba")
+    for html in (answer._repr_html_(), answer.bundle._repr_html_()):
+        assert "palindrome_two_tapes" in parsed(html).texts
+        assert len(html) < 20_000
+    assert len(repr(answer)) < 200
+    assert len(repr(answer.bundle)) < 200
+
+
+def test_every_public_name_is_there() -> None:
+    assert set(tf.__all__) <= set(dir(tf))
+    for name in dir(tf):
+        assert getattr(tf, name) is not None
+    page = (Path(__file__).parent.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    table = page.partition("## Stable names")[2].partition("## Machines")[0]
+    assert set(tf.__all__) == set(re.findall(r"`(\w+)`", table.partition("| |")[2]))

@@ -46,8 +46,9 @@ def test_commands_exist(page: Path) -> None:
         assert name in COMMANDS, f"{page.name} names the command {name}"
 
 
-def test_the_python_in_the_readme_prints_what_it_says() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_the_python_in_the_docs_prints_what_it_says(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     for block in blocks:

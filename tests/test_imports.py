@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "circuit": {"faults", "listing"},
     "queues": {"faults", "circuit", "layout", "listing"},
     "weights": {"faults", "layout", "reprs", "listing"},
-    "bundle": {"faults", "layout", "weights", "__version__"},
+    "bundle": {"faults", "layout", "weights", "display", "__version__"},
     "cache": set(),
     "engines": {"faults", "extras", "weights", "cache"},
     "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
-        *("bundle", "engines", "constructions", "lowering", "compile", "cache"),
+        *("bundle", "engines", "constructions", "lowering", "compile", "cache", "display"),
     },
     "export": {"faults", "extras", "weights", "bundle", "engines"},
     "laboratory": {

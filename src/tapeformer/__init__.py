@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     from tapeformer.bundle.save import save_bundle
     from tapeformer.compile.model import compile_machine
     from tapeformer.compile.options import CompileOptions
+    from tapeformer.compile.stages import stage_text
+    from tapeformer.display import state_diagram
     from tapeformer.inference.answer import Answer
+    from tapeformer.inference.batch.run import run_batch, run_batch_file
     from tapeformer.inference.compare import Report, verify
+    from tapeformer.inference.info import info
+    from tapeformer.inference.queue_tables import TableRun, run_queue_table
     from tapeformer.inference.run import run
     from tapeformer.inference.stream import StreamedToken, stream
 
@@ -39,14 +44,21 @@ _LATER = {
     "Answer": "tapeformer.inference.answer",
     "StreamedToken": "tapeformer.inference.stream",
     "Report": "tapeformer.inference.compare",
+    "TableRun": "tapeformer.inference.queue_tables",
+    "info": "tapeformer.inference.info",
     "run": "tapeformer.inference.run",
+    "run_batch": "tapeformer.inference.batch.run",
+    "run_batch_file": "tapeformer.inference.batch.run",
+    "run_queue_table": "tapeformer.inference.queue_tables",
+    "stage_text": "tapeformer.compile.stages",
+    "state_diagram": "tapeformer.display",
     "verify": "tapeformer.inference.compare",
     "stream": "tapeformer.inference.stream",
     "Bundle": "tapeformer.bundle.record",
     "save_bundle": "tapeformer.bundle.save",
     "load_bundle": "tapeformer.bundle.load",
 }
-"""What loads NumPy, and so is imported when it is first used."""
+"""What loads NumPy or drawings, and so is imported when it is first used."""
 
 
 def __getattr__(name: str) -> object:
@@ -77,6 +89,7 @@ __all__ = [
     "Rule",
     "SourceLocation",
     "StreamedToken",
+    "TableRun",
     "Tape",
     "TapeKind",
     "TapeformerError",
@@ -89,13 +102,19 @@ __all__ = [
     "from_automata_lib",
     "gallery_machine",
     "gallery_names",
+    "info",
     "load",
     "load_bundle",
     "loads",
     "parse_word",
     "run",
+    "run_batch",
+    "run_batch_file",
+    "run_queue_table",
     "save_bundle",
     "simulate",
+    "stage_text",
+    "state_diagram",
     "stream",
     "verify",
 ]

@@ -10,10 +10,16 @@ from tapeformer.drawing.facts import RULE_COLUMNS, facts, rule_cells
 from tapeformer.drawing.symbols import visible
 from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.verify import checked, require_machine
 from tapeformer.simulator.result import Result, Tape
 
 MOST_ROWS = 100
 MOST_CELLS = 60
+
+
+def state_diagram(machine: TuringMachine) -> str:
+    """Return the state diagram of a small machine as SVG."""
+    return diagram(checked(require_machine(machine)))
 
 
 def machine_html(machine: TuringMachine) -> str:

@@ -35,7 +35,7 @@ def test_any_two_options_fix_the_third() -> None:
 @pytest.mark.parametrize(
     ("levels", "base", "space", "message"),
     [
-        (2, 3, None, "odd length.*expected an even base.*got 3.*--base 4"),
+        (2, 3, None, "odd length.*expected an even base.*got 3.*base=4"),
         (2, 0, None, "expected an even base"),
         (0, 4, None, "needs a level.*got 0"),
         (2, 4, 15, "too small for 15 cells.*at least 17.*got 16"),
@@ -53,7 +53,7 @@ def test_impossible_options(
 
 def test_one_queue_holds_one_tape_and_has_one_level() -> None:
     two = random_machine(1, 2, TapeKind.TWO_WAY)
-    with pytest.raises(TapeformerError, match=r"2 tapes.*--construction paper"):
+    with pytest.raises(TapeformerError, match=r"2 tapes.*construction='paper'"):
         construction("post").layout(two, space=10)
     with pytest.raises(TapeformerError, match="2 tapes"):
         construction("post").queue_machine(two, 1)

@@ -80,11 +80,11 @@ def test_sums_that_float_types_round_are_refused_there_and_exact_elsewhere(depth
 def test_the_refusal_names_the_smallest_type_that_is_exact() -> None:
     engine = dense.Engine(telescoped(2), (), dtype="float32")
     engine.prompt([(0,)])
-    with pytest.raises(TapeformerError, match=r"every sum .* up to 16777216; .* --dtype float64"):
+    with pytest.raises(TapeformerError, match=r"every sum .* up to 16777216; .* dtype='float64'"):
         engine.advance(1)
     engine = dense.Engine(telescoped(5), (), dtype="float64")
     engine.prompt([(0,)])
-    with pytest.raises(TapeformerError, match="--engine sparse, which computes with whole numbers"):
+    with pytest.raises(TapeformerError, match="engine='sparse', which computes with whole numbers"):
         engine.advance(1)
 
 

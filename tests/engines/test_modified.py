@@ -118,10 +118,10 @@ def test_a_type_that_would_round_a_parameter_is_refused() -> None:
     bias[0] = -301
     edited = with_parameters(weights, {"layer.0.feed_forward.0.bias": bias})
     offsets = offsets_for(edited, LENGTHS)
-    with pytest.raises(TapeformerError, match="up to 256; got 301; use --dtype float16"):
+    with pytest.raises(TapeformerError, match="up to 256; got 301; use dtype='float16'"):
         dense.Engine(edited, offsets, dtype="bfloat16")
     with pytest.raises(TapeformerError, match="unknown dtype; expected one of bfloat16"):
         dense.Engine(edited, offsets, dtype="int8")
-    with pytest.raises(TapeformerError, match=r"in 'bfloat16'; expected .* use --engine dense"):
+    with pytest.raises(TapeformerError, match=r"in 'bfloat16'; expected .* use engine='dense'"):
         sparse.Engine(edited, offsets, dtype="bfloat16")
     dense.Engine(edited, offsets, dtype="float16")

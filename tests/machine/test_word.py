@@ -20,7 +20,7 @@ def test_characters_and_spaced() -> None:
 def test_messages_name_the_place_and_the_remedy() -> None:
     with pytest.raises(TapeformerError, match=r"character 3: error: symbol '2'.*one of '0', '1'"):
         parse_word(PLAIN, "012")
-    with pytest.raises(TapeformerError, match="add --spaced"):
+    with pytest.raises(TapeformerError, match="give spaced=True"):
         parse_word(MANY, "b>")
-    with pytest.raises(TapeformerError, match="leave out --spaced"):
+    with pytest.raises(TapeformerError, match="leave out spaced=True"):
         parse_word(PLAIN, "010", spaced=True)

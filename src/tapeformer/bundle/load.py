@@ -21,7 +21,7 @@ from tapeformer.bundle.files import (
 )
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import with_stored
-from tapeformer.faults import Fault, Severity, SourceLocation, TapeformerError
+from tapeformer.faults import Fault, Severity, SourceLocation, TapeformerError, described
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.record import Affine, Head, Layer, TransformerWeights
 from tapeformer.weights.verify import verify
@@ -29,6 +29,9 @@ from tapeformer.weights.verify import verify
 
 def load_bundle(folder: str | os.PathLike[str], *, allow_modified: bool = False) -> Bundle:
     """Return the bundle in a folder; with `allow_modified` its parameters may differ from the hash."""
+    if not isinstance(allow_modified, bool):
+        got, remedy = described(allow_modified), "leave out allow_modified, or give True"
+        raise TapeformerError(Fault("bad `allow_modified`", None, "True or False", got, remedy))
     path = folder_path(folder)
     return bundle_from(read_files(path), path, allow_modified=allow_modified)
 
@@ -67,7 +70,7 @@ def modified_warning(folder: str | os.PathLike[str]) -> Fault:
 
 def _check_hash(path: Path, content: bytes, expected: str) -> None:
     if digest(content) != expected:
-        remedy = "compile again, or run with --allow-modified (Python: allow_modified=True)"
+        remedy = "compile again, or run with allow_modified=True"
         raise TapeformerError(
             Fault(
                 "the file was altered or truncated",

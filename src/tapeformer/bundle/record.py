@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tapeformer.faults import quoted
+from tapeformer.faults import counted, quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.positions import offsets_for, window_for
 from tapeformer.weights.record import TransformerWeights
 from tapeformer.weights.tokens import Prompt
+
+if TYPE_CHECKING:
+    from tapeformer.weights.explain import Explanation
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,50 @@ class Bundle:
 
         save_bundle(self, folder, overwrite=overwrite)
 
+    def explain(
+        self, *, head: int | None = None, neuron: int | None = None, field: str | None = None
+    ) -> str:
+        """Say what parts read and write, why, and which rules of the machine they come from."""
+        rules = {number: str(rule) for number, rule in enumerate(self.rules, 1)}
+        return "\n\n".join(part.text(rules) for part in self.explanations(head, neuron, field))
+
+    def explanations(
+        self, head: int | None, neuron: int | None, field: str | None
+    ) -> list[Explanation]:
+        """Return the explanation of each part that is named."""
+        from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
+
+        found = []
+        if head is not None:
+            found.append(explain_head(self.weights, head, self.layout.lengths))
+        if neuron is not None:
+            found.append(explain_neuron(self.weights, neuron))
+        if field is not None:
+            found.append(explain_field(self.weights, field))
+        return found
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The sizes of the model in words, by name."""
+        from tapeformer.weights.count import count
+
+        sizes, layout = count(self.weights), self.layout
+        return {
+            "machine": self.name,
+            "construction": layout.construction,
+            "levels, base": f"{layout.levels}, {layout.base}",
+            "attention heads": f"{sizes.attention_heads}, looking back {_listed(self.offsets)}",
+            "window": counted(self.window, "token"),
+            "layers": str(sizes.layers),
+            "d_model": f"{sizes.d_model:,}",
+            "parameters": f"{sizes.parameters:,}, {sizes.nonzero_parameters:,} not zero",
+        }
+
+    def _repr_html_(self) -> str:
+        from tapeformer.display import facts_html
+
+        return facts_html(self.facts)
+
     def __repr__(self) -> str:
         weights, layout = self.weights, self.layout
         heads = sum(len(layer.heads) for layer in weights.layers)
@@ -67,3 +115,10 @@ class Bundle:
             f"base={layout.base}, layers={len(weights.layers)}, "
             f"heads={heads}, d_model={len(weights.fields)}>"
         )
+
+
+def _listed(offsets: tuple[int, ...], most: int = 16) -> str:
+    """List distinct look-backs, smallest first; only the first and the last where there are many."""
+    found = [f"{offset:,}" for offset in sorted(set(offsets))]
+    shown = found if len(found) <= most else [*found[: most - 2], "...", found[-1]]
+    return ", ".join(shown)

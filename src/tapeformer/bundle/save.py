@@ -1,7 +1,7 @@
 """A model on disk: `model.safetensors`, `config.json`, `machine.yaml`.
 
-The first holds the learnable parameters only and nothing that depends on n, so it is byte for byte
-the same for every layout; what depends on n stands in `config.json`, with every name.
+The first holds the learnable parameters only. At a fixed number of levels it is byte for byte the
+same for every base, and so for every space; the offsets stand in `config.json`, with every name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tapeformer.bundle.files import (
 )
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import parameter_bytes
-from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
 from tapeformer.weights.record import Layer, TransformerWeights
 from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
@@ -36,6 +36,9 @@ from tapeformer.weights.verify import checked
 
 def save_bundle(bundle: Bundle, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a bundle at once or not at all; another bundle is replaced only with `overwrite`."""
+    if not isinstance(bundle, Bundle):
+        got, remedy = described(bundle), "compile one with tf.compile_machine(machine)"
+        raise TapeformerError(Fault("not a model", expected="a tf.Bundle", got=got, remedy=remedy))
     path = folder_path(folder)
     files = _checked_files(bundle, path)
     try:
@@ -166,8 +169,7 @@ def _check_target(directory: Path, overwrite: bool) -> None:
                 SourceLocation(str(directory)),
                 expected="no such folder, or an empty one",
                 got="another bundle" if known else "something that is not a bundle",
-                remedy="choose another name, remove it first, or overwrite a bundle with --overwrite "
-                "(Python: overwrite=True)",
+                remedy="choose another name, remove it first, or replace a bundle with overwrite=True",
             )
         )
 

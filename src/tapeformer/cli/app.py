@@ -84,7 +84,9 @@ class Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record; faults and cache warnings say themselves how bad they are."""
-        text = record.getMessage()
+        from tapeformer.cli.wording import in_options
+
+        text = in_options(record.getMessage())
         print(text if record.levelno > logging.INFO else f"note: {text}", file=sys.stderr)
 
 
@@ -104,7 +106,9 @@ def main() -> None:
         app()
         sys.stdout.flush()
     except TapeformerError as error:
-        print(error, file=sys.stderr)
+        from tapeformer.cli.wording import for_command_line
+
+        print(for_command_line(error), file=sys.stderr)
         sys.exit(BAD_INPUT)
     except MemoryError:
         print("error: out of memory; give a smaller --max-cells or --space", file=sys.stderr)

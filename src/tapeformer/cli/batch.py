@@ -14,7 +14,7 @@ import typer
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
-from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.simulator.result import Outcome
 from tapeformer.sources import standard_input
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tapeformer.inference.options import RunOptions
 
 STANDARD_INPUT = Path("-")
-ENGINES = ("auto", "native")
-MOST_TOKENS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -59,31 +57,24 @@ def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool) -> None:
-    """Refuse what a batch cannot heed, rather than to leave it out silently."""
+    """Refuse what a batch cannot follow, rather than leave it out silently."""
     if word:
         raise refused("an input was given beside --batch", "put it into the file as a line")
     if trace is not None or alone:
         what = "a batch shows no tokens and has its own inputs"
         raise refused(what, "leave out --trace, --show and --file-input, or run one input alone")
-    if options.checkpoint is not None:
-        raise refused("a batch resumes from its answers", "leave out --checkpoint")
-    if options.engine not in ENGINES or options.variant:
-        raise refused("a batch runs as machine code", "leave out the options on the engine")
+    from tapeformer.inference.batch.run import check_batch
+
+    check_batch(options)
 
 
 def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     """Answer every line of a file as JSON lines, in order; the same command again resumes."""
-    from tapeformer.inference.batch import BatchModel, BatchOptions, run_file
-    from tapeformer.inference.model import MODIFIED_TOKENS
+    from tapeformer.inference.batch.run import answer_lines
 
     out, inputs = asked.out(), read_inputs(asked.inputs)
-    lines = (line.split() if options.spaced else line for line in inputs)
-    bundle = model.for_words(max(map(len, lines), default=0))
-    most = options.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
-    limits = BatchOptions(options.max_steps, most, options.spaced)
-    batch = BatchModel(model.machine, bundle, limits)
     with Watch("inputs", len(inputs)) as watch:
-        found = run_file(batch, inputs, out, watch=watch)
+        found = answer_lines(model, inputs, out, options, watch)
     interrupted = watch.interrupted and found.answered < found.inputs
     if asked.as_json:
         print_json({"answers": str(out), "inputs": found.inputs, "outcomes": found.outcomes})
@@ -108,14 +99,12 @@ def exit_status(found: Summary) -> int:
 def read_inputs(path: Path) -> Inputs:
     """The lines of a file, or of standard input for `-`, read once."""
     from tapeformer.inference.batch import Inputs
+    from tapeformer.inference.batch.run import unreadable
 
     try:
         return Inputs(standard_input() if path == STANDARD_INPUT else path.read_bytes())
     except OSError as error:
-        why = f"the inputs cannot be read: {error.strerror or error}"
-        raise TapeformerError(
-            Fault(why, SourceLocation(str(path)), remedy="one input per line")
-        ) from None
+        raise unreadable(path, error) from None
 
 
 def refused(what: str, remedy: str) -> TapeformerError:

@@ -66,7 +66,7 @@ def _print_stage(
 ) -> None:
     from tapeformer.compile.stages import stage_text
 
-    print(stage_text(machine, options, until.value, everything))
+    print(stage_text(machine, until.value, options, everything=everything))
 
 
 def _write_bundle(

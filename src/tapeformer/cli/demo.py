@@ -1,33 +1,65 @@
-"""`make demo`: a Turing machine becomes a Transformer, and the Transformer runs it."""
+"""`make demo`: a Turing machine becomes a Transformer, and the Transformer runs it.
+
+`python -m tapeformer.cli.demo --svg FILE` draws the chain of thought instead of printing it.
+"""
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+
 from tapeformer.cli.chain import token_text
+from tapeformer.cli.output import write_file
 from tapeformer.cli.records import answer_text, model_text
+from tapeformer.drawing.chain import chain_svg
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.inference.run import run
-from tapeformer.inference.stream import stream
-from tapeformer.simulator import simulate
+from tapeformer.inference.stream import StreamedToken, stream
+from tapeformer.simulator import Configuration, simulate
+
+MACHINE, WORD = "palindrome_two_tapes", "abba"
 
 
 def main() -> None:
-    """Draw a chain of thought decoded back to tapes, then count tokens against steps."""
+    """Print or draw a chain of thought decoded back to tapes; count tokens against steps."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--svg", type=Path, help="draw the chain of thought to this file")
+    svg = parser.parse_args().svg
+    if svg is not None:
+        write_file(svg, picture())
+        return
     print(f"tapeformer: {len(gallery_names())} machines in the gallery (`tapeformer machines`)\n")
-    _palindrome("abba")
+    _palindrome()
     _busy_beaver()
     print("\nNext: .venv/bin/tapeformer run bf_interpreter '++[-]', or a machine of your own.")
 
 
-def _palindrome(word: str) -> None:
-    print(f"Is {word!r} a palindrome? The chain of thought of a two-tape machine, read back:\n")
-    steps = 0
-    for token in stream("palindrome_two_tapes", word):
-        if token.steps > steps:
-            steps = token.steps
-            print(token_text(token, with_factors=False) + "\n")
-    print(
-        "The Transformer that made these tokens:\n" + model_text(token.piece.reader.bundle) + "\n"
-    )
+def picture() -> str:
+    """Return the picture of the README: each step's token, decoded, and the last one's look-backs."""
+    tokens = _step_tokens()
+    rows = [
+        (token.number, Configuration(token.steps, token.state, token.tapes)) for token in tokens
+    ]
+    look_backs = tokens[-1].piece.reader.bundle.offsets
+    return chain_svg(rows, sorted(set(look_backs)), f"{MACHINE} on {WORD}: one token for each step")
+
+
+def _step_tokens() -> list[StreamedToken]:
+    """Return the tokens that make a step; those before them read the prompt."""
+    kept: list[StreamedToken] = []
+    for token in stream(MACHINE, WORD):
+        if token.steps > len(kept):
+            kept.append(token)
+    return kept
+
+
+def _palindrome() -> None:
+    print(f"Is {WORD!r} a palindrome? The chain of thought of a two-tape machine, read back:\n")
+    tokens = _step_tokens()
+    for token in tokens:
+        print(token_text(token, with_factors=False) + "\n")
+    model = model_text(tokens[-1].piece.reader.bundle)
+    print(f"The Transformer that made these tokens:\n{model}\n")
 
 
 def _busy_beaver() -> None:

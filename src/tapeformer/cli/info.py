@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,6 @@ from tapeformer.cli.output import print_json
 if TYPE_CHECKING:
     from tapeformer.bundle.record import Bundle
     from tapeformer.inference.model import Model
-    from tapeformer.weights.explain import Explanation
 
 HeadNumber = Annotated[int | None, typer.Option("--head", help="Explain this attention head.")]
 Neuron = Annotated[
@@ -38,60 +36,18 @@ def info(
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
     from tapeformer.cli.records import model_text
-    from tapeformer.compile.model import compile_machine
-    from tapeformer.inference.records import model_record
+    from tapeformer.inference.info import bundle_info, tying_record
 
-    bundle = model.bundle or compile_machine(model.machine, model.options)
-    explanations = _explanations(bundle, head, neuron, field)
+    bundle = model.for_every_word()
     if as_json:
-        record = {**model_record(bundle), **_tying(bundle)}
-        if explanations:
-            record["explanations"] = [_explanation_record(bundle, e) for e in explanations]
-        print_json(record)
-    elif explanations:
-        rules = {number: str(rule) for number, rule in enumerate(bundle.rules, 1)}
-        print("\n\n".join(explanation.text(rules) for explanation in explanations))
+        print_json(bundle_info(bundle, head, neuron, field))
+    elif text := bundle.explain(head=head, neuron=neuron, field=field):
+        print(text)
     else:
         print(model_text(bundle))
-        for name, number in _tying(bundle).items():
+        for name, number in tying_record(bundle).items():
             print(f"  {number:,} {name.replace('_', ' ')}: the same at every number of levels")
         print(_heads_text(bundle))
-
-
-def _explanations(
-    bundle: Bundle, head: int | None, neuron: int | None, field: str | None
-) -> list[Explanation]:
-    from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
-
-    explained = []
-    if head is not None:
-        explained.append(explain_head(bundle.weights, head, bundle.layout.lengths))
-    if neuron is not None:
-        explained.append(explain_neuron(bundle.weights, neuron))
-    if field is not None:
-        explained.append(explain_field(bundle.weights, field))
-    return explained
-
-
-def _explanation_record(bundle: Bundle, explanation: Explanation) -> dict[str, object]:
-    """Return an explanation as plain data, with the text, file and line of each rule."""
-    rules = [
-        {"number": number, **asdict(bundle.rules[number - 1])}
-        for number in explanation.rules
-        if number <= len(bundle.rules)
-    ]
-    return {**asdict(explanation), "rules": rules}
-
-
-def _tying(bundle: Bundle) -> dict[str, int]:
-    """Count the parameters that the matrices are expanded from, where levels repeat one rule."""
-    from tapeformer.constructions import construction
-
-    if not construction(bundle.layout.construction).tied_levels:
-        return {}
-    from tapeformer.weights.tying import distinct_parameters
-
-    return {"distinct_parameters": len(distinct_parameters(bundle.weights, bundle.layout.levels))}
 
 
 def _heads_text(bundle: Bundle) -> str:

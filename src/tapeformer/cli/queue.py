@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,8 +18,6 @@ File = Annotated[
     typer.Argument(metavar="TABLE", help="A YAML table with K queues, or the name of an example."),
 ]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="Stop after so many tokens.")]
-MOST_LITERAL = 2_000
-"""Tokens in a flat vocabulary up to which Appendix B is also built to the letter."""
 
 
 def queue(
@@ -32,47 +29,32 @@ def queue(
     as_json: shared.Json = False,
 ) -> None:
     """Run a hand-written queue machine: directly, as a Transformer, and to the letter of Appendix B."""
-    from tapeformer.inference.queue_tables import factored_tokens, literal_tokens
-    from tapeformer.queues.run import factor_names, generate, prompt
-    from tapeformer.queues.table import example_names, load_table
+    from tapeformer.inference.queue_tables import run_queue_table
 
-    path = example_names().get(table, Path(table))
-    made = load_table(path)
-    symbols = tuple(word.split()) if spaced else tuple(word)
-    start = prompt(made.machine, symbols)
-    direct = []
-    for token in generate(made.machine, made.layout, symbols):
-        direct.append(token)
-        if len(direct) == max_tokens:
-            break
-    factored = factored_tokens(made, start, len(direct), engine)
-    literal = literal_tokens(made, start, len(direct), engine, MOST_LITERAL)
-    names = factor_names(made.machine)
+    symbols = word.split() if spaced else word
+    run = run_queue_table(table, symbols, engine=engine, max_tokens=max_tokens)
+    lengths = run.table.layout.lengths
     record = {
-        "machine": made.machine.name,
-        "queues": {name: made.layout.lengths[q.length_rule] for name, q in _queues(made).items()},
-        "verdict": direct[-1][names.index(made.machine.verdict)],
-        "state": direct[-1][names.index(made.machine.state)],
-        "tokens": len(direct),
-        "transformer_agrees": factored == direct,
-        "appendix_b_agrees": None if literal is None else literal == direct,
+        "machine": run.table.machine.name,
+        "queues": {queue.name: lengths[queue.length_rule] for queue in run.table.machine.queues},
+        "verdict": run.verdict,
+        "state": run.state,
+        "tokens": len(run.tokens),
+        "transformer_agrees": run.transformer_agrees,
+        "appendix_b_agrees": run.literal_agrees,
     }
     if as_json:
         print_json(record)
     else:
-        _print(made, record)
+        _print(run.table, record)
     if not record["transformer_agrees"] or record["appendix_b_agrees"] is False:
         raise typer.Exit(1)
 
 
-def _queues(made: Table) -> dict[str, Any]:
-    return {queue.name: queue for queue in made.machine.queues}
-
-
-def _print(made: Table, record: dict[str, Any]) -> None:
+def _print(table: Table, record: dict[str, Any]) -> None:
     from tapeformer.queues.show import show
 
-    print(show(made.machine, made.layout))
+    print(show(table.machine, table.layout))
     print(f"{record['verdict']} in state {record['state']} after {record['tokens']:,} tokens")
     agreed = {True: "the same tokens", False: "OTHER TOKENS", None: "too large to be built"}
     print(f"  as a Transformer: {agreed[record['transformer_agrees']]}")

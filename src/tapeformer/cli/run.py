@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -199,11 +198,11 @@ def _shown(
 def _writer(file: Any, kind: TraceFormat) -> See:
     """Write tokens as lists of their factors, so that traces compare byte by byte, or by name."""
 
+    from tapeformer.inference.records import token_line
+
     def write(rows: NDArray[np.int32], run: Generation) -> None:
         read = run.reader.words if kind is TraceFormat.LIST else run.reader.named
-        for row in rows.tolist():
-            file.write(json.dumps(read(row), ensure_ascii=False, separators=(",", ":")))
-            file.write("\n")
+        file.writelines(f"{token_line(read(row))}\n" for row in rows.tolist())
 
     return write
 

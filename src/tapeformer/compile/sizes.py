@@ -67,7 +67,7 @@ def _simulated_space(machine: TuringMachine, word: Sequence[str], steps: int) ->
         result = simulate(machine, word, max_steps=steps)
         space = max(*result.cells, len(word), 1)
         log.info(
-            "no size was given: --space %s, from a direct simulation of %s steps",
+            "no size was given: space=%s, from a direct simulation of %s steps",
             space,
             f"{result.steps:,}",
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from tapeformer.circuit.show import show as show_circuit
-from tapeformer.compile.options import CompileOptions
+from tapeformer.compile.options import CompileOptions, compile_options
 from tapeformer.compile.passes import (
     Compilation,
     Pass,
@@ -15,8 +16,9 @@ from tapeformer.compile.passes import (
     tapes_to_queues,
 )
 from tapeformer.compile.sizes import for_every_word
-from tapeformer.faults import Fault, TapeformerError, errors_in
+from tapeformer.faults import Fault, TapeformerError, did_you_mean, errors_in, quoted
 from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.verify import checked
 from tapeformer.queues.show import show as show_queues
 from tapeformer.queues.verify import verify as verify_queues
 from tapeformer.queues.verify import verify_layout
@@ -35,10 +37,22 @@ STAGES: Mapping[str, Pass] = {
 
 
 def stage_text(
-    machine: TuringMachine, options: CompileOptions, stage: str, everything: bool = False
+    machine: TuringMachine,
+    stage: str,
+    options: CompileOptions | None = None,
+    *,
+    everything: bool = False,
+    **named: Any,
 ) -> str:
-    """Compile up to a stage, checking every stage on the way, and return its text."""
-    chosen = for_every_word(machine, options)
+    """Compile up to a stage (queues, circuit or weights), checking each, and return its text.
+
+    Options are as for `compile_machine`; long lists are cut unless `everything` is asked for.
+    """
+    if stage not in STAGES:
+        what, known = f"there is no stage {quoted(str(stage))}", ", ".join(STAGES)
+        remedy = did_you_mean(str(stage), STAGES) or "name one of these"
+        raise TapeformerError(Fault(what, expected=known, remedy=remedy))
+    chosen = for_every_word(checked(machine), compile_options(options, named))
     work = compiled(machine, chosen, last=STAGES[stage], hook=check_stage)
     return show_stage(work, stage, None if everything else SHOWN)
 

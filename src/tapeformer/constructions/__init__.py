@@ -11,7 +11,7 @@ from tapeformer.constructions.post import POST
 from tapeformer.constructions.realtime import REALTIME
 from tapeformer.constructions.record import Construction
 from tapeformer.constructions.sizes import refuse
-from tapeformer.faults import quoted
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.layout import Layout
 
 __all__ = ["CONSTRUCTIONS", "DEFAULT", "Construction", "Decoded", "check_word", "construction"]
@@ -24,7 +24,8 @@ def construction(name: str) -> Construction:
     """Return a construction by its name."""
     if name not in CONSTRUCTIONS:
         known = ", ".join(CONSTRUCTIONS)
-        raise refuse(f"there is no construction {quoted(str(name))}", expected=f"one of {known}")
+        remedy = did_you_mean(str(name), CONSTRUCTIONS) or "leave it out"
+        raise refuse(f"there is no construction {quoted(str(name))}", f"one of {known}", "", remedy)
     return CONSTRUCTIONS[name]
 
 
@@ -44,7 +45,7 @@ def _larger(layout: Layout, length: int) -> str:
     """Name the option that makes room for an input: levels, where a further one makes any."""
     longest = construction(layout.construction).longest_word
     if longest(replace(layout, levels=layout.levels + 1)) == longest(layout):
-        return f"--space {length}"
+        return f"space={length}"
     while longest(layout) < length:
         layout = replace(layout, levels=layout.levels + 1)
-    return f"--levels {layout.levels}"
+    return f"levels={layout.levels}"

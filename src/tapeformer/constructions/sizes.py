@@ -54,16 +54,16 @@ def check_given(levels: int | None, base: int | None, space: int | None) -> None
     if levels is not None and not 1 <= levels <= MOST_LEVELS:
         expected = f"levels from 1 to {MOST_LEVELS}"
         what = "a stack needs a level" if levels < 1 else "a stack cannot have so many levels"
-        raise refuse(what, expected, _short(levels), f"give --levels {1 if levels < 1 else 12}")
+        raise refuse(what, expected, _short(levels), f"give levels={1 if levels < 1 else 12}")
     if base is not None and (base < 2 or base % 2):
         raise refuse(
             f"base {_short(base)} makes queues of odd length",
             expected="an even base, at least 2, so that parity tells what was never written",
             got=_short(base),
-            remedy=f"give --base {_short(max(2, base + base % 2))}",
+            remedy=f"give base={_short(max(2, base + base % 2))}",
         )
     if space is not None and space < 0:
-        raise refuse("space is negative", "at least 0", _short(space), "give --space 0 or more")
+        raise refuse("space is negative", "at least 0", _short(space), "give 0 or more")
     check_window(max(base or 0, space or 0))
 
 
@@ -74,7 +74,7 @@ def check_window(tokens: int) -> None:
             "the window would be too long",
             expected=f"at most {MOST_WINDOW} tokens",
             got=_short(tokens),
-            remedy="give fewer --levels, a smaller --base or less --space",
+            remedy="give fewer levels, a smaller base or less space",
         )
 
 
@@ -93,7 +93,7 @@ def levels_and_base(
             raise refuse(
                 "the size of the queues is not fixed",
                 expected="two of levels, base and space",
-                remedy="give --space, the cells that a single tape may need",
+                remedy="give space, the cells that a single tape may need",
             )
         levels, base = _least(levels, base, space + room)
     check_power(base, levels)

@@ -35,7 +35,7 @@ def diagram(machine: TuringMachine) -> str:
                 "too many states for a diagram",
                 expected=f"at most {MOST_STATES}",
                 got=str(len(machine.states)),
-                remedy="leave out --svg: `show` prints the rules as a table",
+                remedy="print its rules instead",
             )
         )
     picture = arranged(machine)

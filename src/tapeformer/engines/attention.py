@@ -82,7 +82,7 @@ def check_whole(found: Tensor, scores: Tensor, values: Tensor) -> None:
             Fault(
                 "a head of this model reads a fraction, which would be rounded",
                 expected="one position with the highest score, or values with a whole average",
-                remedy="use --attention leftmost or rightmost",
+                remedy="use attention='leftmost' or attention='rightmost'",
             )
         )
 
@@ -109,7 +109,7 @@ def allowed_temperature(dtype: torch.dtype, window: int, scores: int, asked: flo
                 expected=f"more than {smallest:.3g} and at most {largest:.6g}"
                 f" for a window of {window} tokens",
                 got=str(asked),
-                remedy="leave --temperature out",
+                remedy="leave out temperature",
             )
         )
     return asked

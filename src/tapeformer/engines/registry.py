@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeformer.engines.stream import Stream
 from tapeformer.extras import require
-from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.weights.record import TransformerWeights
 
 VARIANTS = {
@@ -24,8 +24,9 @@ ENGINES = tuple(VARIANTS)
 def engine_name(asked: str) -> str:
     """The name itself, if there is such an engine."""
     if asked not in ENGINES:
-        expected = ", ".join(ENGINES)
-        raise TapeformerError(Fault("unknown engine", expected=expected, got=quoted(asked)))
+        remedy = did_you_mean(str(asked), ENGINES) or "leave it out: auto takes what is fastest"
+        what = f"there is no engine {quoted(str(asked))}"
+        raise TapeformerError(Fault(what, expected=", ".join(ENGINES), remedy=remedy))
     return asked
 
 
@@ -45,9 +46,9 @@ def make_engine(
     if unknown:
         raise TapeformerError(
             Fault(
-                f"the {name} engine has no choice of {unknown[0]}",
-                expected=", ".join(VARIANTS[name]) or "no such option",
-                remedy="use --engine dense",
+                f"the {name} engine has no choice of {_option(unknown[0])}",
+                expected=", ".join(map(_option, VARIANTS[name])) or "no such option",
+                remedy="use engine='dense'" if name != "dense" else "leave it out",
             )
         )
     if name == "dense":
@@ -57,11 +58,18 @@ def make_engine(
     return stream
 
 
+def _option(key: str) -> str:
+    """Return the name under which users give a part of the variant."""
+    return "attention" if key == "attending" else key
+
+
 def _checked(variant: dict[str, str | float]) -> dict[str, Any]:
     """The variant, if its values are of the right kinds; engines check the values."""
     for key, value in variant.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number != (key == "temperature") or not (number or isinstance(value, str)):
             expected = "a number" if key == "temperature" else "a name"
-            raise TapeformerError(Fault(f"wrong {key}", expected=expected, got=quoted(str(value))))
+            raise TapeformerError(
+                Fault(f"wrong {_option(key)}", expected=expected, got=quoted(str(value)))
+            )
     return dict(variant)

@@ -236,7 +236,7 @@ def _check_dtype(dtype: str) -> None:
             Fault(
                 f"the sparse engine does not compute in {quoted(dtype)}",
                 expected="one of " + ", ".join(DTYPES),
-                remedy="use --engine dense" if dtype in EXACT else "",
+                remedy="use engine='dense'" if dtype in EXACT else "",
             )
         )
 

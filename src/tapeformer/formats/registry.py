@@ -62,7 +62,7 @@ def recognise(text: str, source: str = "text") -> str:
     if not text.strip():
         remedy = "put a machine in it: docs/formats.md has one in each format"
         raise TapeformerError(Fault("the file is empty", location, remedy=remedy))
-    remedy = "name the format (--format NAME, or format_name=NAME) to see what is wrong in it"
+    remedy = "give format_name=NAME to see what is wrong in it"
     if "\n" not in text.strip():
         remedy += "; for a file use tf.load, for a gallery name tf.gallery_machine"
     raise TapeformerError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.faults import counted
 from tapeformer.simulator.result import Outcome, Tape
 
 
@@ -44,11 +45,29 @@ class Answer:
         """Generated tokens for each second of the run."""
         return self.cot_tokens / max(self.seconds, 1e-9)
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """The outcome in words, by name."""
+        return {
+            "machine": self.bundle.name,
+            "outcome": self.outcome.value,
+            "state": self.state,
+            "steps": f"{self.steps:,}",
+            "tokens": f"{self.cot_tokens:,} after {counted(self.prompt_tokens, 'prompt token')}",
+            "levels, base": f"{self.bundle.layout.levels}, {self.bundle.layout.base}",
+            "smallest logit margin": f"{self.margin:g}",
+        }
+
+    def _repr_html_(self) -> str:
+        from tapeformer.display import facts_html, tapes_html
+
+        return f"<div>{facts_html(self.facts)}{tapes_html(self.tapes)}</div>"
+
     def __repr__(self) -> str:
         tapes = ", ".join(repr(_short(text)) for text in self.output)
         return (
             f"<Answer {self.outcome.value}: {self.bundle.name} in state {self.state} after"
-            f" {self.steps:,} steps in {self.cot_tokens:,} tokens; tapes {tapes}>"
+            f" {counted(self.steps, 'step')} in {counted(self.cot_tokens, 'token')}; tapes {tapes}>"
         )
 
 

@@ -48,6 +48,8 @@ class Checkpoint:
 
     def load(self) -> Saved | None:
         """Read the file; None where there is none yet."""
+        if not self.path.absolute().parent.is_dir():
+            raise self._refused("there is no folder for the checkpoint", "give another file")
         if not os.path.lexists(self.path):
             return None
         if not self.path.is_file() or self.path.stat().st_size > MOST_BYTES:
@@ -82,7 +84,7 @@ class Checkpoint:
         bundle = run.reader.bundle
         if not fetches_tokens(bundle.weights):
             what = "this model cannot be resumed: its window of tokens does not determine the rest"
-            raise self._refused(what, "leave out --checkpoint")
+            raise self._refused(what, "leave out checkpoint")
         if saved is None:
             return
         if saved.model != model_digest(bundle):

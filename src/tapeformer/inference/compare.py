@@ -12,15 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tapeformer.compile.options import CompileOptions, checked_options, compile_options
+from tapeformer.compile.options import (
+    COMPILE_OPTIONS,
+    CompileOptions,
+    checked_options,
+    compile_options,
+    unknown_option,
+)
 from tapeformer.compile.passes import Compilation, compiled, made
 from tapeformer.compile.sizes import for_steps
 from tapeformer.compile.stages import check_stage
 from tapeformer.constructions import CONSTRUCTIONS, construction
 from tapeformer.constructions.record import Claims
+from tapeformer.engines.registry import engine_name
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.generation import Generation, Limits
 from tapeformer.inference.model import Source, Word, find_model, symbols_of
+from tapeformer.inference.options import check_count, check_flag
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import QueueRun
@@ -160,7 +168,7 @@ def _claims(work: Compilation, word: Sequence[str]) -> Claims:
         raise TapeformerError(
             Fault(
                 f"the {layout.construction} construction has no claims to check",
-                remedy=f"leave out --claims, or use --construction {having}",
+                remedy=f"leave out claims, or use construction={having!r}",
             )
         )
     return make(made(work.queue_machine).reading, layout, word)
@@ -186,9 +194,30 @@ def verify(machine: Source, *words: Word, spaced: bool = False, **options: Any) 
     Without words the machine's worked cases are taken. Options: `engine`, `max_steps`, `claims`,
     `seed`, and those of `compile_machine`.
     """
-    names = [option.name for option in fields(Compared)]
-    asked = Compared(**{name: options.pop(name) for name in names if name in options})
-    model = find_model(machine, compile_options(None, options))
+    asked, compiling = _checked(options)
+    check_flag("spaced", spaced)
+    model = find_model(machine, compile_options(None, compiling))
+    if model.bundle is not None:
+        what, remedy = "a bundle cannot be verified", "give the machine it was compiled from"
+        raise TapeformerError(Fault(what, expected="a machine", got="a bundle", remedy=remedy))
     given = [symbols_of(model, word, spaced) for word in words]
     cases = [case.word for case in model.machine.cases] or [()]
     return [verify_word(model.machine, word, model.options, asked) for word in given or cases]
+
+
+def _checked(options: dict[str, Any]) -> tuple[Compared, dict[str, Any]]:
+    """Split and check options by name: those on comparing, and those on compiling."""
+    own = {
+        option.name: options[option.name] for option in fields(Compared) if option.name in options
+    }
+    compiling = {name: value for name, value in options.items() if name not in own}
+    unknown = [name for name in compiling if name not in COMPILE_OPTIONS]
+    if unknown:
+        known = [*COMPILE_OPTIONS, *(option.name for option in fields(Compared))]
+        raise unknown_option(unknown[0], known)
+    asked = Compared(**own)
+    engine_name(asked.engine)
+    check_count("max_steps", asked.max_steps, 0)
+    check_flag("claims", asked.claims)
+    check_count("seed", asked.seed, 0)
+    return asked, compiling

@@ -63,6 +63,10 @@ class Model:
             return self.source
         return self.compiled(for_words(self.source, self.options, longest))
 
+    def for_every_word(self) -> Bundle:
+        """Return the bundle that was given, or one compiled for every input that fits."""
+        return self.bundle or self.compiled(self.options)
+
     def compiled(self, options: CompileOptions) -> Bundle:
         """Compile the machine with sizes that are chosen."""
         from tapeformer.compile.model import compile_machine
@@ -79,7 +83,7 @@ def find_model(
 ) -> Model:
     """Find what is named: a gallery machine, a file, busy-beaver text, a bundle's folder, a record."""
     chosen = CompileOptions() if options is None else options
-    if isinstance(source, str | PathLike) and Path(source).is_dir():
+    if isinstance(source, str | PathLike) and _is_folder(source):
         source = _loaded(Path(source), allow_modified)
     if isinstance(source, Bundle):
         return Model(source, _no_options(chosen))
@@ -88,6 +92,10 @@ def find_model(
 
         source = find_machine(str(source))
     return Model(checked(require_machine(source)), chosen)
+
+
+def _is_folder(source: str | PathLike[str]) -> bool:
+    return str(source) != "" and Path(source).is_dir()
 
 
 def symbols_of(model: Model, word: Word, spaced: bool = False) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from tapeformer.compile.options import (
     unknown_option,
 )
 from tapeformer.engines.registry import engine_name
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.generation import MOST_STEPS, Limits
 
 
@@ -68,22 +68,35 @@ def checked(options: RunOptions) -> RunOptions:
     """Refuse options of a wrong type or out of range."""
     checked_options(options.compile)
     engine_name(options.engine)
-    _check_count("max_steps", options.max_steps, 0)
+    check_count("max_steps", options.max_steps, 0)
     if options.max_tokens is not None:
-        _check_count("max_tokens", options.max_tokens, 1)
+        check_count("max_tokens", options.max_tokens, 1)
     for name in ("spaced", "allow_modified"):
-        if not isinstance(getattr(options, name), bool):
-            raise _wrong(name, "True or False", getattr(options, name))
+        check_flag(name, getattr(options, name))
     if options.checkpoint is not None and not isinstance(options.checkpoint, str | Path):
         raise _wrong("checkpoint", "the path of a file", options.checkpoint)
     return options
 
 
-def _check_count(name: str, value: object, least: int) -> None:
+def check_called(**given: object) -> None:
+    """Refuse what is to be called and cannot be."""
+    for name, value in given.items():
+        if value is not None and not callable(value):
+            raise _wrong(name, "a function", value)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse an option that is not a bool."""
+    if not isinstance(value, bool):
+        raise _wrong(name, "True or False", value)
+
+
+def check_count(name: str, value: object, least: int) -> None:
+    """Refuse an option that is not a whole number of some size."""
     if type(value) is not int or value < least:
         raise _wrong(name, f"a whole number, at least {least}", value)
 
 
 def _wrong(name: str, expected: str, got: object) -> TapeformerError:
-    fault = Fault(f"{name} has no usable value", expected=expected, got=repr(got)[:60])
-    return TapeformerError(fault)
+    fault = Fault(f"{name} has no usable value", expected=expected, got=described(got))
+    return TapeformerError(replace(fault, remedy=f"leave out {name}, or give such a value"))

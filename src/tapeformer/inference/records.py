@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -60,3 +62,8 @@ def speed_record(answer: Answer) -> Record:
         "seconds": round(answer.seconds, 6),
         "tokens_per_second": round(answer.tokens_per_second, 1),
     }
+
+
+def token_line(token: Sequence[str] | Mapping[str, str]) -> str:
+    """Return a token as one line of JSON; traces of the same tokens are the same bytes."""
+    return json.dumps(token, ensure_ascii=False, separators=(",", ":"))

@@ -20,7 +20,7 @@ from tapeformer.inference.model import (
     find_model,
     symbols_of,
 )
-from tapeformer.inference.options import RunOptions, run_options
+from tapeformer.inference.options import RunOptions, check_called, run_options
 
 Watch = Callable[[int], bool]
 See = Callable[[NDArray[np.int32], Generation], None]
@@ -42,6 +42,7 @@ def run(
     `max_tokens`, `spaced`, `allow_modified`, `checkpoint`. `watch` is told the number of tokens now
     and then and stops the run by returning False; `see` gets every piece of generated tokens.
     """
+    check_called(watch=watch, see=see)
     asked = run_options(options)
     model = find_model(machine, asked.compile, allow_modified=asked.allow_modified)
     return run_model(model, symbols_of(model, word, asked.spaced), asked, watch, see)

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.constructions import Decoded
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import Generation, Limits
 from tapeformer.inference.model import Source, Word, find_model, symbols_of
 from tapeformer.inference.options import run_options
+from tapeformer.inference.records import token_line
 from tapeformer.inference.run import limits_for, started
 from tapeformer.simulator.result import Outcome, Tape
 
@@ -66,6 +68,10 @@ class StreamedToken:
         """The Turing machine's tapes and heads, read from the window."""
         return self._decoded.tapes
 
+    def json(self, named: bool = False) -> str:
+        """Return the token as a line of a trace: a list of its factors, or an object by name."""
+        return token_line(self.token if named else list(self.token.values()))
+
     def window(self) -> NDArray[np.int32]:
         """The window that ends with this token, oldest first."""
         rows = self.piece.rows[: self.index + 1]
@@ -85,6 +91,9 @@ class StreamedToken:
 def stream(machine: Source, word: Word = "", **options: Any) -> Iterator[StreamedToken]:
     """Generate the chain of thought of a word, one item per token; options as for `run`."""
     asked = run_options(options)
+    if asked.checkpoint is not None:
+        what = "a stream keeps no checkpoint: its user decides how far it goes"
+        raise TapeformerError(Fault(what, remedy="leave out checkpoint, or use tf.run"))
     model = find_model(machine, asked.compile, allow_modified=asked.allow_modified)
     symbols = symbols_of(model, word, asked.spaced)
     generation, _ = started(model, symbols, asked)

@@ -64,10 +64,10 @@ def _check_symbols(machine: TuringMachine, word: Sequence[str], where: str, reme
 
 def _text_remedy(machine: TuringMachine, text: str, spaced: bool) -> str:
     if not spaced and not machine.single_characters:
-        return "this machine has symbols of several characters: separate them by spaces and add --spaced (spaced=True)"
+        return "this machine has symbols of several characters: separate them by spaces and give spaced=True"
     if spaced and " " not in text and len(text) > 1:
-        return "leave out --spaced, or put spaces between the symbols"
-    return "use only these symbols; --symbols adds one that only wildcards read"
+        return "leave out spaced=True, or put spaces between the symbols"
+    return "use only these symbols; symbols=NAMES adds some that only wildcards read"
 
 
 def _python_remedy(machine: TuringMachine, word: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ def test_any_two_options_fix_the_third() -> None:
     ("levels", "base", "space", "message"),
     [
         (2, 3, None, "odd length.*expected an even base"),
-        (1, 4, None, "level 2 or above.*got 1.*--levels 2"),
+        (1, 4, None, "level 2 or above.*got 1.*levels=2"),
         (2, 4, 105, "too small for 105 cells.*at least 105.*got 104"),
         (2, None, -1, "space is negative"),
     ],
@@ -64,7 +64,7 @@ def test_the_levels_that_an_input_needs(base: int) -> None:
         layout = REALTIME.layout(RUNNER, levels, base)
         check_word(layout, "a" * length)
         if levels > 2:
-            with pytest.raises(TapeformerError, match=f"too long.*--levels {levels} or more"):
+            with pytest.raises(TapeformerError, match=f"too long.*levels={levels} or more"):
                 check_word(REALTIME.layout(RUNNER, levels - 1, base), "a" * length)
 
 

@@ -188,7 +188,7 @@ def test_answers_to_inputs_that_were_read_otherwise_are_refused(tmp_path: Path) 
         whole = answers.read_bytes()
         one = whole[: whole.index(b"\n") + 1]
         answers.write_bytes(one)
-        with pytest.raises(TapeformerError, match="only one of both with --spaced"):
+        with pytest.raises(TapeformerError, match="only one of both with spaced=True"):
             run_file(second, inputs, answers)
         assert answers.read_bytes() == one
         run_file(first, inputs, answers)

@@ -31,6 +31,6 @@ def check(machine: TuringMachine, levels: int | None) -> None:
     """Refuses what one queue cannot do."""
     if machine.tapes != 1:
         what = f"{machine.name} has {machine.tapes} tapes; one queue holds one"
-        raise refuse(what, "1 tape", str(machine.tapes), "use --construction paper")
+        raise refuse(what, "1 tape", str(machine.tapes), "use construction='paper'")
     if levels not in (None, 1):
-        raise refuse("one queue has one level", "1", str(levels), "leave out --levels")
+        raise refuse("one queue has one level", "1", str(levels), "leave out levels")

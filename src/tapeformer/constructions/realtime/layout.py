@@ -41,7 +41,7 @@ def layout(
 def check_levels(levels: int) -> None:
     """Refuse a single level: the prompt is read by the levels above it."""
     if levels < 2:
-        remedy = "give --levels 2 or more"
+        remedy = "give levels=2 or more"
         raise refuse("the prompt is read by level 2 or above", "2 levels", str(levels), remedy)
 
 

@@ -29,7 +29,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
-    "spaced": "to inputs that were read otherwise: only one of both with --spaced",
+    "spaced": "to inputs that were read otherwise: only one of both with spaced=True",
 }
 """What is wrong with an earlier line that has another value under a key."""
 
@@ -116,7 +116,7 @@ def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
                 Fault(
                     "another run is writing these answers",
                     SourceLocation(str(answers)),
-                    remedy="wait until it has ended, or give another file with --answers",
+                    remedy="wait until it has ended, or name another file of answers",
                 )
             )
         yield file
@@ -150,7 +150,7 @@ def _append(file: IO[bytes], answers: Path, content: bytes) -> None:
 
 def _unwritable(answers: Path, error: OSError) -> TapeformerError:
     why = f"the answers cannot be written: {error.strerror or error}"
-    remedy = "give another file with --answers, or make room and give the same command again"
+    remedy = "name another file of answers, or make room and give the same command again"
     return TapeformerError(Fault(why, SourceLocation(str(answers)), remedy=remedy))
 
 
@@ -213,6 +213,6 @@ def _other(what: str, place: SourceLocation) -> TapeformerError:
             f"the file {what}",
             place,
             expected="the answers of an interrupted run of the same command, or no such file",
-            remedy="remove it, or give another file with --answers",
+            remedy="remove it, or name another file of answers",
         )
     )

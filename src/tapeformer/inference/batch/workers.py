@@ -226,7 +226,7 @@ def _serve(pipe: Connection) -> None:
     except TapeformerError as error:
         pipe.send(error.faults)
     except MemoryError:
-        pipe.send((Fault("out of memory", remedy="give fewer --levels or less --space"),))
+        pipe.send((Fault("out of memory", remedy="give fewer levels or less space"),))
     except (EOFError, OSError):
         return
     finally:

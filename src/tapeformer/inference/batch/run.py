@@ -1,0 +1,117 @@
+"""`tf.run_batch` and `tf.run_batch_file`: many words through one model, in memory or between files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tapeformer.bundle.record import Bundle
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
+from tapeformer.inference.batch.files import Inputs, Summary, run_file
+from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner, Found
+from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
+from tapeformer.inference.options import RunOptions, check_called, run_options
+
+ENGINES = ("auto", "native")
+MOST_TOKENS = 1 << 62
+
+
+def run_batch(machine: Source, words: Iterable[Word], **options: Any) -> list[Found]:
+    """Answer many words by one model, 256 at a time as machine code; options as for `run`.
+
+    An item is an `Answer`, or the `TapeformerError` of a word that does not fit.
+    """
+    asked, model = _asked(machine, options)
+    given = [_symbols(model, word, asked.spaced) for word in _listed(words)]
+    lengths = (len(word) for word in given if not isinstance(word, TapeformerError))
+    bundle = model.for_words(max(lengths, default=0))
+    runner = BatchRunner(bundle, batch_options(bundle, asked))
+    answers = iter(runner.answers([w for w in given if not isinstance(w, TapeformerError)]))
+    return [word if isinstance(word, TapeformerError) else next(answers) for word in given]
+
+
+def run_batch_file(
+    machine: Source,
+    inputs: str | os.PathLike[str],
+    answers: str | os.PathLike[str],
+    *,
+    watch: Callable[[int], bool] | None = None,
+    **options: Any,
+) -> Summary:
+    """Answer every line of a file as JSON lines, in order, on two cores; the same call resumes."""
+    check_called(watch=watch)
+    asked, model = _asked(machine, options)
+    source, target = _path("inputs", inputs), _path("answers", answers)
+    try:
+        lines = Inputs(source.read_bytes())
+    except OSError as error:
+        raise unreadable(source, error) from None
+    return answer_lines(model, lines, target, asked, watch)
+
+
+def answer_lines(
+    model: Model,
+    inputs: Inputs,
+    answers: Path,
+    options: RunOptions,
+    watch: Callable[[int], bool] | None = None,
+) -> Summary:
+    """Answer lines that were read; `watch` is told now and then how many are answered."""
+    lines = (line.split() if options.spaced else line for line in inputs)
+    bundle = model.for_words(max(map(len, lines), default=0))
+    batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
+    return run_file(batch, inputs, answers, watch=watch)
+
+
+def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:
+    """Return how far each word may go; edited parameters get a limit even where none was given."""
+    most = options.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
+    return BatchOptions(options.max_steps, most, options.spaced)
+
+
+def check_batch(options: RunOptions) -> None:
+    """Refuse options that a batch cannot follow, rather than leave them out silently."""
+    if options.checkpoint is not None:
+        raise _refused("a batch resumes from its answers", "leave out checkpoint")
+    if options.engine not in ENGINES or options.variant:
+        raise _refused("a batch runs as machine code", "leave out the options on the engine")
+
+
+def unreadable(path: Path, error: OSError) -> TapeformerError:
+    """Return the error for a file of inputs that cannot be read."""
+    why = f"the inputs cannot be read: {error.strerror or error}"
+    return TapeformerError(Fault(why, SourceLocation(str(path)), remedy="one input per line"))
+
+
+def _asked(machine: Source, options: dict[str, Any]) -> tuple[RunOptions, Model]:
+    asked = run_options(options)
+    check_batch(asked)
+    return asked, find_model(machine, asked.compile, allow_modified=asked.allow_modified)
+
+
+def _symbols(model: Model, word: Word, spaced: bool) -> tuple[str, ...] | TapeformerError:
+    try:
+        return symbols_of(model, word, spaced)
+    except TapeformerError as error:
+        return error
+
+
+def _listed(words: Iterable[Word]) -> Sequence[Word]:
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        got, remedy = described(words), 'give a list such as ["abba", "ab"]'
+        raise TapeformerError(Fault("not a list of words", None, "several words", got, remedy))
+    return list(words)
+
+
+def _path(name: str, given: object) -> Path:
+    if not isinstance(given, str | os.PathLike) or "\0" in str(given):
+        what, got = f"bad `{name}`", described(given)
+        remedy = "give the path of a file as a str or a Path"
+        raise TapeformerError(Fault(what, expected="a path", got=got, remedy=remedy))
+    return Path(given)
+
+
+def _refused(what: str, remedy: str) -> TapeformerError:
+    return TapeformerError(Fault(what, remedy=remedy))
