@@ -129,7 +129,7 @@ def test_random_damage_is_never_a_crash_where_modification_is_allowed(saved: Pat
 def test_modified_parameters_run_only_when_allowed(saved: Path) -> None:
     edited = with_sign_flipped(WEIGHTS, "layer.1.feed_forward.0.matrix", 3)
     (saved / PARAMETERS).write_bytes(parameter_bytes(edited))
-    assert "--allow-modified" in refused(saved)
+    assert "allow_modified=True" in refused(saved)
     loaded = load_bundle(saved, allow_modified=True)
     assert loaded.modified
     assert same(loaded.weights, edited)

@@ -78,7 +78,7 @@ def test_a_batch_from_standard_input_and_its_status(tmp_path: Path) -> None:
         (("--trace", "t"), "a batch shows no tokens"),
         (("--engine", "dense"), "a batch runs as machine code"),
         (("--dtype", "float32"), "a batch runs as machine code"),
-        (("--engine", "foo"), "unknown engine"),
+        (("--engine", "foo"), "there is no engine"),
         ((), "the inputs cannot be read: No such file"),
     ],
 )

@@ -76,7 +76,7 @@ def test_an_unknown_engine_is_refused_before_anything_is_made(tmp_path: Path) ->
     folder = tmp_path / "theorem"
     done = tapeformer("bench", "theorem", "--engine", "foo", "-o", str(folder))
     assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
-    assert "unknown engine" in done.stderr
+    assert "there is no engine" in done.stderr
     assert not folder.exists()
 
 

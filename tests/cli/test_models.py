@@ -115,7 +115,7 @@ def test_info_explains(bundle: Path) -> None:
         (("--levels", "1", "--base", "4", "--space", "9"), "is too small for 9 cells"),
         (("--base", "4", "--layers", "3"), "do not split evenly into layers"),
         (("--base", "2", "--levels", "1"), "the input is too long"),
-        (("--base", "4", "--engine", "steam"), "unknown engine"),
+        (("--base", "4", "--engine", "steam"), "there is no engine"),
         (("--construction", "magic", "--base", "4"), "there is no construction 'magic'"),
         (("--heads", "seven"), "Invalid value for '--heads'"),
     ],

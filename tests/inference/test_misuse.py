@@ -44,7 +44,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "construction None": (lambda: run(construction=None), "there is no construction"),
     "no size for paper": (
         lambda: api.compile_machine(MACHINE, construction="paper"),
-        "size of the queues is not fixed.*give space",
+        "size of the queues is not fixed.*give space=CELLS",
     ),
     "three tapes in one queue": (
         lambda: api.run("binary_addition", "1#1", construction="post"),

@@ -93,7 +93,7 @@ def levels_and_base(
             raise refuse(
                 "the size of the queues is not fixed",
                 expected="two of levels, base and space",
-                remedy="give space, the cells that a single tape may need",
+                remedy="give space=CELLS, what a single tape may need",
             )
         levels, base = _least(levels, base, space + room)
     check_power(base, levels)
