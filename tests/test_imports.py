@@ -42,7 +42,10 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
         *("bundle", "engines", "constructions", "lowering", "compile", "cache", "display"),
     },
-    "export": {"faults", "extras", "weights", "bundle", "engines"},
+    "export": {
+        *("faults", "extras", "layout", "machine", "simulator", "formats", "weights", "bundle"),
+        *("engines", "compile", "inference", "__version__"),
+    },
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "compile", "inference"),
     },

@@ -41,9 +41,16 @@ def for_steps(
 ) -> CompileOptions:
     """Choose sizes that hold all of a run up to some steps, so that nothing has to grow."""
     space = _simulated_space(machine, word, min(steps, SEARCHED_STEPS))
+    return for_runs(machine, options, len(word), space)
+
+
+def for_runs(
+    machine: TuringMachine, options: CompileOptions, longest: int, space: Callable[[], int]
+) -> CompileOptions:
+    """Choose sizes that hold all of some runs; `space` finds the cells that a tape of them needs."""
     if options.grows:
         options = replace(options, space=space())
-    return _chosen(machine, options, Need(len(word), space))
+    return _chosen(machine, options, Need(longest, space))
 
 
 def larger(options: CompileOptions, bundle: Bundle) -> CompileOptions:

@@ -6,6 +6,7 @@ Nothing here sees the Turing machine or its queues: only a bundle's factors, and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class Reader:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self.factors = bundle.weights.factors
+        self._values = [factor.values for factor in self.factors]
         index = {factor.name: number for number, factor in enumerate(self.factors)}
         names = [bundle.answer.get(key) for key in ("verdict", "stepped", "state")]
         if not all(isinstance(name, str) and name in index for name in names):
@@ -46,7 +48,7 @@ class Reader:
 
     def words(self, token: Sequence[int]) -> tuple[str, ...]:
         """Return a token's factors as text, in order."""
-        return tuple(f.values[index] for f, index in zip(self.factors, token, strict=True))
+        return tuple(map(getitem, self._values, token))
 
     def named(self, token: Sequence[int]) -> dict[str, str]:
         """Return a token's factors as text, by name."""

@@ -40,14 +40,14 @@ def prompt_tokens(
         )
     received = [prompt.start] if prompt.start else []
     received += [prompt.symbols[symbol] for symbol in word]
-    return tuple(
-        token_of(factors, _values(prompt, symbol, i)) for i, symbol in enumerate(received, start=1)
-    )
+    places = [(symbol, place % 2) for place, symbol in enumerate(received, start=1)]
+    tokens = {place: token_of(factors, _values(prompt, *place)) for place in dict.fromkeys(places)}
+    return tuple(tokens[place] for place in places)
 
 
-def _values(prompt: Prompt, symbol: str, place: int) -> dict[str, str]:
+def _values(prompt: Prompt, symbol: str, parity: int) -> dict[str, str]:
     received = dict.fromkeys(prompt.receivers, symbol)
-    return {**prompt.fill, **received, prompt.parity: str(place % 2)}
+    return {**prompt.fill, **received, prompt.parity: str(parity)}
 
 
 def token_of(factors: Sequence[Factor], values: Mapping[str, str]) -> Token:

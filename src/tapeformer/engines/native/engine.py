@@ -65,6 +65,15 @@ class Engine(Stream):
             code, AttentionOffsets(self.weights, self.offsets, self.window), self.window
         )
 
+    def restart(self) -> None:
+        """Forget the context, so that another prompt can follow without loading the model again."""
+        self.margin = float("inf")
+        if self._ring is None:
+            self._hand_over()
+            return
+        self._successor, self.name, self.reason = None, Engine.name, ""
+        self._ring.clear()
+
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Appends tokens to the context; they need not be the first."""
         if self._successor is not None:

@@ -38,6 +38,12 @@ class RingBuffer:
         self._margin = aligned(max(1, code.layout.margin_digits))
         self._margin[:] = ONES
 
+    def clear(self) -> None:
+        """Forget every token; what the memory still holds is out of range for the next ones."""
+        self.seen = 0
+        self.stopped = self.doubted = self.generated = False
+        self._margin[:] = ONES
+
     def write(self, rows: NDArray[np.int32]) -> None:
         """Appends given tokens."""
         if self.layout.stores_words:

@@ -26,10 +26,10 @@ class TokenCodec:
     def encode(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
         """Return tokens as words."""
         entries = np.zeros((len(rows), self.stride), np.uint64)
-        index = np.arange(len(rows))
-        for factor, start in enumerate(self.starts.tolist()):
-            values = start + rows[:, factor]
-            entries[index, self.words[values]] |= self.masks[values]
+        values = self.starts + rows
+        np.bitwise_or.at(
+            entries, (np.arange(len(rows))[:, None], self.words[values]), self.masks[values]
+        )
         return entries
 
     def decode(self, entries: NDArray[np.uint64]) -> NDArray[np.int32]:

@@ -1,0 +1,171 @@
+"""Writing a dataset: the model, then shard after shard; the same call again resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, islice, takewhile
+from pathlib import Path
+from typing import Any
+
+from tapeformer import __version__
+from tapeformer.bundle.record import Bundle
+from tapeformer.bundle.save import model_digest
+from tapeformer.compile.sizes import for_runs
+from tapeformer.export.dataset.card import card_text
+from tapeformer.export.dataset.folder import (
+    FORMAT,
+    VERSION,
+    Folder,
+    folder_name,
+    folders_in,
+    write_whole,
+)
+from tapeformer.export.dataset.options import DatasetOptions, checked, words_for
+from tapeformer.export.dataset.parquet import about_shard, pyarrow
+from tapeformer.export.dataset.shard import ShardWriter
+from tapeformer.export.dataset.splits import SPLITS, SplitRule
+from tapeformer.export.dataset.traces import Tracer
+from tapeformer.export.dataset.words import Word, Words
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.formats.registry import dumps
+from tapeformer.inference.model import Model, Source, find_model
+from tapeformer.simulator.fast import simulate
+
+Watch = Callable[[int], bool]
+CARD = "README.md"
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that one machine's traces depend on."""
+
+    model: Model
+    words: Words
+    rule: SplitRule
+    options: DatasetOptions
+
+    def asked(self) -> dict[str, Any]:
+        """Describe the plan, so that only the same one is resumed."""
+        options, source = self.options, self.model.bundle
+        return {
+            "machine": dumps(self.model.machine),
+            "model": model_digest(source) if source else asdict(options.compile),
+            "words": self.words.record(),
+            "splits": asdict(self.rule),
+            **{name: getattr(options, name) for name in ("max_steps", "chat_steps")},
+            "rows_per_shard": options.rows_per_shard,
+        }
+
+    def of_split(self, split: str) -> Iterator[Word]:
+        """Yield the words of a split, in order."""
+        return (word for word in self.words if self.rule.split_of(word) == split)
+
+
+def write_dataset(
+    machines: Sequence[Source],
+    folder: str | Path,
+    options: DatasetOptions | None = None,
+    *,
+    watch: Watch | None = None,
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Write the chains of thought of machines, and return rows and tokens by machine and split.
+
+    Every machine is a configuration of `datasets.load_dataset(folder, name)`. Shards that are
+    there are kept, so the same call resumes what was interrupted. `watch` is told the number of
+    rows and ends the work by returning False.
+    """
+    pyarrow()
+    options, path = checked(options or DatasetOptions()), Path(folder)
+    plans: dict[str, Plan] = {}
+    for source in machines:
+        plan = plan_for(source, options)
+        if plans.setdefault(folder_name(plan.model.machine.name), plan) is not plan:
+            raise TapeformerError(Fault(f"two machines are named {plan.model.machine.name}"))
+    told = Counting(watch)
+    counts = {}
+    for name, plan in plans.items():
+        if _write_machine(plan, Folder(path / name), told):
+            counts[name] = Folder(path / name).counts()
+    if counts:
+        write_whole(path / CARD, card_text(folders_in(path)))
+    return counts
+
+
+class Counting:
+    """Counts rows over all machines; once the caller has said stop, it stays so."""
+
+    def __init__(self, watch: Watch | None) -> None:
+        self.watch, self.rows, self.stopped = watch, 0, False
+
+    def __call__(self, rows: int) -> bool:
+        """Add rows; False ends the work."""
+        self.rows += rows
+        self.stopped = self.stopped or (self.watch is not None and not self.watch(self.rows))
+        return not self.stopped
+
+
+def plan_for(source: Source, options: DatasetOptions) -> Plan:
+    """Find the model and the words."""
+    model = find_model(source, options.compile)
+    words = words_for(model.machine, options)
+    if next(iter(words), None) is None:
+        raise TapeformerError(Fault("there are no words", remedy="put one on each line"))
+    shortest, longest = words.lengths
+    middle = (shortest + longest) // 2 if options.train_up_to is None else options.train_up_to
+    return Plan(model, words, SplitRule(middle, options.held_out), options)
+
+
+def sized(plan: Plan, told: Counting) -> Bundle:
+    """Return a model that holds every run: where sizes are open, direct simulations find them."""
+    model = plan.model
+
+    def space() -> int:
+        most = 1
+        for word in takewhile(lambda _: told(0), plan.words):
+            most = max(most, *simulate(model.machine, word, max_steps=plan.options.max_steps).cells)
+        return most
+
+    if model.bundle is not None:
+        return model.bundle
+    return model.compiled(for_runs(model.machine, model.options, plan.words.lengths[1], space))
+
+
+def _write_machine(plan: Plan, folder: Folder, told: Counting) -> bool:
+    """Write what is missing; False where nothing was begun, because the caller has stopped."""
+    with folder.alone():
+        asked, found = plan.asked(), folder.manifest()
+        if found is None:
+            bundle = sized(plan, told)
+            if told.stopped:
+                return False
+            about = {"format": FORMAT, "version": VERSION, "tapeformer": __version__}
+            folder.begin({**about, "sha256": model_digest(bundle), **asked}, bundle)
+        elif any(found.get(key) != value for key, value in asked.items()):
+            raise _another(folder, [key for key in asked if found.get(key) != asked[key]])
+        tracer = Tracer(folder.bundle(), plan.options.max_steps)
+        for split in SPLITS:
+            _write_split(plan, folder, split, tracer, told)
+    return True
+
+
+def _write_split(plan: Plan, folder: Folder, split: str, tracer: Tracer, told: Counting) -> None:
+    shards = folder.shards(split)
+    done = sum(about_shard(path).rows for path in shards)
+    words = islice(plan.of_split(split), done, None)
+    goes_on, number = told(done), len(shards)
+    while goes_on and (first := next(words, None)) is not None:
+        writer = ShardWriter(folder, split, number, tracer, plan.model.machine, plan.options)
+        goes_on = writer.write(chain([first], words), told)
+        number += 1
+
+
+def _another(folder: Folder, differing: list[str]) -> TapeformerError:
+    return TapeformerError(
+        Fault(
+            f"another dataset is there: it differs in {', '.join(differing)}",
+            SourceLocation(str(folder.path)),
+            expected="the dataset of an interrupted run of the same command, or no such folder",
+            remedy="choose another folder, or remove this one",
+        )
+    )
