@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from tapeformer.engines.logic.and_inverter_graph import FALSE
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
+from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
 from tapeformer.engines.logic.program import ONES, Program
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native.cache import Code
 from tapeformer.engines.native.compiler import object_code
+from tapeformer.engines.native.llvm_batch_loop import llvm_batch_text
 from tapeformer.engines.native.llvm_functions import Liveness
 from tapeformer.engines.native.llvm_loop import llvm_text
 from tapeformer.engines.native.memory_layout import MemoryLayout, ValueMasks
@@ -24,18 +26,22 @@ def single_stream(weights: TransformerWeights) -> Code:
     if is_packable(netlist):
         program, masks = packed_program(netlist)
         if len(program.operations) < len(sliced.operations):
-            return _compiled(netlist, program, 1, masks)
-    return _compiled(netlist, sliced, 1, _one_word_per_value(netlist))
+            return _compiled(netlist, program, 1, masks, llvm_text(program, 1))
+    masks = _one_word_per_value(netlist)
+    return _compiled(netlist, sliced, 1, masks, llvm_text(sliced, 1))
 
 
 def batch(weights: TransformerWeights, elements: int) -> Code:
     """Return bit-sliced code for 64 inputs for each element of a word."""
     netlist = netlist_of(weights)
+    program = with_short_lifetimes(bit_sliced_program(netlist))
     masks = _one_word_per_value(netlist)
-    return _compiled(netlist, bit_sliced_program(netlist), elements, masks)
+    return _compiled(netlist, program, elements, masks, llvm_batch_text(program, elements))
 
 
-def _compiled(netlist: Netlist, program: Program, elements: int, masks: ValueMasks) -> Code:
+def _compiled(
+    netlist: Netlist, program: Program, elements: int, masks: ValueMasks, text: str
+) -> Code:
     layout = MemoryLayout(
         elements=elements,
         stride=word_shape(program, elements).stride,
@@ -47,7 +53,7 @@ def _compiled(netlist: Netlist, program: Program, elements: int, masks: ValueMas
     )
     if layout.stores_words and netlist.guard != FALSE:
         raise NotLogicError("what heads fetch is more than tokens, and not all is proven")
-    return Code(layout, object_code(llvm_text(program, elements)))
+    return Code(layout, object_code(text))
 
 
 def _one_word_per_value(netlist: Netlist) -> ValueMasks:

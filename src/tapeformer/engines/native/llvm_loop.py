@@ -19,13 +19,17 @@ COUNTER = 48
 def llvm_text(program: Program, parts: int) -> str:
     """A module with the function `run`."""
     shape = word_shape(program, parts)
-    pieces = function_ranges(program)
     results = Liveness(program)
-    texts = [
-        StraightLineFunction(index, numbers, program, shape, results).text()
-        for index, numbers in enumerate(pieces)
+    texts = pieces_text(program, shape, results)
+    return "\n".join([*texts, _loop(program, shape, len(texts), results)])
+
+
+def pieces_text(program: Program, shape: WordShape, liveness: Liveness) -> list[str]:
+    """The operations of a token, as functions that are called one after another."""
+    return [
+        StraightLineFunction(index, numbers, program, shape, liveness).text()
+        for index, numbers in enumerate(function_ranges(program))
     ]
-    return "\n".join([*texts, _loop(program, shape, len(pieces), results)])
 
 
 def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) -> str:
@@ -39,10 +43,10 @@ def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) ->
     """
     lines = [
         *_entry(shape),
-        *_token(shape, pieces),
-        *_guard(program, shape, results),
+        *token(shape, pieces),
+        *guard(program, shape, results, "%w6"),
         "counted:",
-        *_margins(program, shape, results),
+        *margins(program, shape, results),
         *_count(shape),
         *_watched(shape),
         *_exits(),
@@ -66,9 +70,10 @@ def _entry(shape: WordShape) -> Iterator[str]:
     yield "br label %loop"
 
 
-def _token(shape: WordShape, pieces: int) -> Iterator[str]:
-    """One token: its place in the ring, then the pieces one after another."""
+def token(shape: WordShape, pieces: int, carried: Sequence[str] = ()) -> Iterator[str]:
+    """One token: its place in the ring, then the pieces; `carried` are values from token to token."""
     yield "loop:"
+    yield from carried
     yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
     yield "%now = add i64 %position, %made"
     yield "%after = add i64 %now, 1"
@@ -93,28 +98,33 @@ def _exits() -> Iterator[str]:
     yield "}"
 
 
-def _is_set(shape: WordShape, value: str, name: str) -> str:
+def is_set(shape: WordShape, value: str, name: str) -> str:
+    """Whether any bit of a word is 1."""
     return (
         f"{name}.i = bitcast {shape.type} {value} to i{shape.bits}\n"
         f"{name} = icmp ne i{shape.bits} {name}.i, 0"
     )
 
 
-def _slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
+def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
+    """Loads one of the words at an address."""
     return (
         f"{name}.p = getelementptr {shape.type}, ptr {base}, i64 {index}\n"
         f"{name} = load {shape.type}, ptr {name}.p"
     )
 
 
-def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
-    yield _slot(shape, "%slots", results.slots[program.guard], "%guard")
-    yield f"%doubt = and {shape.type} %guard, %w6"
-    yield _is_set(shape, "%doubt", "%doubted")
+def guard(program: Program, shape: WordShape, results: Liveness, live: str) -> Iterator[str]:
+    """Stops where a speculation failed in a live lane."""
+    yield slot(shape, "%slots", results.slots[program.guard], "%guard")
+    yield f"%doubt = and {shape.type} %guard, {live}"
+    yield is_set(shape, "%doubt", "%doubted")
     yield "br i1 %doubted, label %stopped, label %counted"
 
 
-def _margins(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
+def margins(
+    program: Program, shape: WordShape, results: Liveness, live: str | None = None
+) -> Iterator[str]:
     """The smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
     if not program.margin:
         return
@@ -122,14 +132,17 @@ def _margins(program: Program, shape: WordShape, results: Liveness) -> Iterator[
     yield f"%less = or {shape.type} {zero}, {zero}"
     less = "%less"
     for i, number in enumerate(program.margin):
-        yield _slot(shape, "%slots", results.slots[number], f"%new{i}")
-        yield _slot(shape, "%margin", i, f"%old{i}")
+        yield slot(shape, "%slots", results.slots[number], f"%new{i}")
+        yield slot(shape, "%margin", i, f"%old{i}")
         yield f"%differ{i} = xor {shape.type} %new{i}, %old{i}"
         yield f"%kept{i} = xor {shape.type} %differ{i}, {shape.constant(ONES)}"
         yield f"%carry{i} = and {shape.type} {less}, %kept{i}"
         yield f"%below{i} = and {shape.type} %differ{i}, %old{i}"
         yield f"%less{i} = or {shape.type} %carry{i}, %below{i}"
         less = f"%less{i}"
+    if live is not None:
+        yield f"%less.live = and {shape.type} {less}, {live}"
+        less = "%less.live"
     for i in range(len(program.margin)):
         yield f"%change{i} = and {shape.type} %differ{i}, {less}"
         yield f"%least{i} = xor {shape.type} %old{i}, %change{i}"
@@ -139,17 +152,17 @@ def _margins(program: Program, shape: WordShape, results: Liveness) -> Iterator[
 def _count(shape: WordShape) -> Iterator[str]:
     """Adds 1 to the counter of each input that has the counted value: a carry from digit to digit."""
     yield "%more = add i64 %made, 1"
-    yield _slot(shape, "%next", "%k2", "%hit")
+    yield slot(shape, "%next", "%k2", "%hit")
     yield f"%hit.x = xor {shape.type} %hit, %w4"
     yield f"%first = and {shape.type} %hit.x, %w5"
     yield "br label %digit"
     yield "digit:"
     yield f"%carry = phi {shape.type} [ %first, %counted ], [ %over, %adding ]"
     yield "%place = phi i64 [ 0, %counted ], [ %higher, %adding ]"
-    yield _is_set(shape, "%carry", "%carries")
+    yield is_set(shape, "%carry", "%carries")
     yield "br i1 %carries, label %adding, label %watched"
     yield "adding:"
-    yield _slot(shape, "%counters", "%place", "%digits")
+    yield slot(shape, "%counters", "%place", "%digits")
     yield f"%over = and {shape.type} %digits, %carry"
     yield f"%sum = xor {shape.type} %digits, %carry"
     yield f"store {shape.type} %sum, ptr %digits.p"
@@ -161,11 +174,11 @@ def _watched(shape: WordShape) -> Iterator[str]:
     """Ends the run where one of the two watched words is not as expected."""
     yield "watched:"
     for i in range(2):
-        yield _slot(shape, "%next", f"%k{i}", f"%seen{i}")
+        yield slot(shape, "%next", f"%k{i}", f"%seen{i}")
         yield f"%seen{i}.x = xor {shape.type} %seen{i}, %w{2 * i}"
         yield f"%seen{i}.m = and {shape.type} %seen{i}.x, %w{2 * i + 1}"
     yield f"%change = or {shape.type} %seen0.m, %seen1.m"
-    yield _is_set(shape, "%change", "%changed")
+    yield is_set(shape, "%change", "%changed")
     yield "br i1 %changed, label %done, label %again"
 
 

@@ -1,0 +1,158 @@
+"""The order of a program's operations: few values alive at a time, for back ends to keep in registers.
+
+Operations come root by root, operands first. Outputs that combine very many parts, such as the
+guard (an OR) and the margin (an AND), would come last and keep all their parts alive until then:
+here each part is combined with the ones before it as soon as it can be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tapeformer.engines.logic.program import (
+    Binary,
+    BinaryOpcode,
+    LoadFetched,
+    Operation,
+    Program,
+    StoreToken,
+)
+
+
+@dataclass
+class _Accumulator:
+    """An output that combines parts by one opcode; `total` is the operation that has all so far."""
+
+    opcode: BinaryOpcode
+    parts: frozenset[int]
+    total: int | None = None
+
+
+def with_short_lifetimes(program: Program) -> Program:
+    """Return the same program in an order that keeps few values alive."""
+    return _Ordering(program).ordered()
+
+
+class _Ordering:
+    """Schedules the operations of one program anew."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.old = program, program.operations
+        self.stores = {op.word: i for i, op in enumerate(self.old) if isinstance(op, StoreToken)}
+        self.accumulators = [self._accumulator(program.guard, BinaryOpcode.OR)]
+        self.accumulators += [self._accumulator(n, BinaryOpcode.AND) for n in program.margin]
+        self.owners: dict[int, list[_Accumulator]] = {}
+        for accumulator in self.accumulators:
+            for part in accumulator.parts:
+                self.owners.setdefault(part, []).append(accumulator)
+        self.new: list[Operation] = []
+        self.index: dict[int, int] = {}
+
+    def ordered(self) -> Program:
+        for index in self._cones(self._roots()):
+            self._emit(index)
+        guard, *margin = (accumulator.total for accumulator in self.accumulators)
+        assert guard is not None
+        return replace(
+            self.program,
+            operations=tuple(self.new),
+            next_token=tuple(self.index[index] for index in self.program.next_token),
+            guard=guard,
+            margin=tuple(total for total in margin if total is not None),
+        )
+
+    def _accumulator(self, root: int, opcode: BinaryOpcode) -> _Accumulator:
+        """Return an output with the operations that a tree of one opcode combines."""
+        parts, pending, seen = set(), [root], {root}
+        while pending:
+            index = pending.pop()
+            operation = self.old[index]
+            if isinstance(operation, Binary) and operation.opcode is opcode:
+                fresh = [operand for operand in operation.operands if operand not in seen]
+                seen.update(fresh)
+                pending += fresh
+            else:
+                parts.add(index)
+        return _Accumulator(opcode, frozenset(parts))
+
+    def _roots(self) -> list[int]:
+        """Return the next token's words and all parts, each part once what it shares is there."""
+        outputs = [*self.stores.values(), *dict.fromkeys(self.program.next_token)]
+        places = {index: place for place, index in enumerate(self._cones(outputs))}
+        roots = [(places[index], 0, index) for index in outputs]
+        roots += [(self._ready(places, part), 1, part) for part in self.owners]
+        return [root for _, _, root in sorted(roots)]
+
+    def _cones(self, roots: Sequence[int]) -> list[int]:
+        """Return all that the roots depend on, operands first, root by root."""
+        order: list[int] = []
+        seen: set[int] = set()
+        for root in roots:
+            pending = [(root, False)]
+            while pending:
+                index, done = pending.pop()
+                if done:
+                    order.append(index)
+                elif index not in seen:
+                    seen.add(index)
+                    pending.append((index, True))
+                    pending += [(before, False) for before in reversed(self._before(index))]
+        return order
+
+    def _before(self, index: int) -> tuple[int, ...]:
+        """Return what must come before: operands, and the store of a word that is fetched."""
+        operation = self.old[index]
+        if isinstance(operation, LoadFetched) and operation.word in self.stores:
+            return (self.stores[operation.word],)
+        return operation.operands
+
+    def _ready(self, places: dict[int, int], part: int) -> int:
+        """Return the place after which the part needs nothing that other outputs compute."""
+        latest, pending, seen = -1, [part], {part}
+        while pending:
+            index = pending.pop()
+            if index in places:
+                latest = max(latest, places[index])
+                continue
+            fresh = [before for before in self._before(index) if before not in seen]
+            seen.update(fresh)
+            pending += fresh
+        return latest
+
+    def _emit(self, index: int) -> None:
+        """Append an operation, then combine it with the parts before it."""
+        self.index[index] = len(self.new)
+        self.new.append(_renumbered(self.old[index], self.index))
+        for accumulator in self.owners.get(index, ()):
+            before, accumulator.total = accumulator.total, self.index[index]
+            if before is not None:
+                accumulator.total = len(self.new)
+                self.new.append(Binary(accumulator.opcode, before, self.index[index]))
+
+
+def _renumbered(operation: Operation, index: dict[int, int]) -> Operation:
+    """Return an operation of a bit-sliced program with the new indices of its operands."""
+    if isinstance(operation, Binary):
+        return Binary(operation.opcode, index[operation.left], index[operation.right])
+    if isinstance(operation, StoreToken):
+        return StoreToken(operation.word, index[operation.operand])
+    assert not operation.operands
+    return operation
+
+
+def most_alive(operations: Sequence[Operation], outputs: Iterable[int]) -> int:
+    """Count the values that are alive at once, at most: computed, and read later on."""
+    last = dict.fromkeys(outputs, len(operations))
+    for index, operation in enumerate(operations):
+        for operand in operation.operands:
+            last[operand] = max(last.get(operand, 0), index)
+    change = [0] * (len(operations) + 2)
+    for index, end in last.items():
+        change[index] += 1
+        change[end] -= 1
+    alive = most = 0
+    for step in change:
+        alive += step
+        most = max(most, alive)
+    return most
