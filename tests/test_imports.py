@@ -24,14 +24,17 @@ ALLOWED: dict[str, set[str]] = {
     "drawing": {"faults", "machine", "simulator"},
     "display": {"faults", "machine", "simulator", "drawing"},
     "layout": set(),
+    "windows": set(),
     "listing": set(),
     "circuit": {"faults", "listing"},
     "queues": {"faults", "circuit", "layout", "listing"},
     "weights": {"faults", "layout", "reprs", "listing"},
     "bundle": {"faults", "layout", "weights", "display", "__version__"},
     "cache": set(),
-    "engines": {"faults", "extras", "weights", "cache"},
-    "constructions": {"faults", "layout", "machine", "circuit", "queues", "simulator"},
+    "engines": {"faults", "extras", "weights", "cache", "windows"},
+    "constructions": {
+        *("faults", "layout", "windows", "machine", "circuit", "queues", "simulator"),
+    },
     "lowering": {"faults", "circuit", "queues", "weights"},
     "sources": {"faults", "machine", "formats", "gallery"},
     "compile": {
@@ -41,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
         *("bundle", "engines", "constructions", "lowering", "compile", "cache", "display"),
+        "windows",
     },
     "export": {
         *("faults", "extras", "layout", "machine", "simulator", "formats", "weights", "bundle"),

@@ -20,8 +20,9 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import native
+from tapeformer.engines.batch import Limits, prompts_of
 from tapeformer.engines.logic.synthesis import netlist_of
-from tapeformer.engines.native.batch import INPUTS, Batch, Limits
+from tapeformer.engines.native.batch import INPUTS, Batch
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
@@ -51,18 +52,15 @@ def single(engine: native.Engine, bundle: Bundle, tokens: int, runs: int) -> flo
 def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
     """Tokens per second of 256 equal streams that do not stop before their limit."""
     reader = Reader(bundle)
-    prompts = [np.asarray(reader.prompt(()), np.int32)] * INPUTS
+    prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)] * INPUTS)
     streams = Batch(bundle.weights, bundle.offsets, folder)
     best = 0.0
     for _ in range(runs):
         started = perf_counter()
-        ended = streams.run(
-            prompts,
-            stop=reader.goes_on,
-            count=reader.makes_a_step,
-            limits=Limits(1 << 40, tokens),
-        )
-        best = max(best, sum(end.tokens for end in ended) / (perf_counter() - started))
+        limits = Limits(1 << 40, tokens)
+        ended = list(streams.run(prompts, reader.goes_on, reader.step_values, limits))
+        made = sum(int(end.tokens.sum()) for end in ended)
+        best = max(best, made / (perf_counter() - started))
     return best
 
 

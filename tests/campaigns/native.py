@@ -25,8 +25,9 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
+from tapeformer.engines.batch import Limits, prompts_of
 from tapeformer.engines.logic.netlist import NotLogicError
-from tapeformer.engines.native.batch import Batch, Limits
+from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.inference.decode import Reader
@@ -198,12 +199,13 @@ def _run_differences(case: Case, cache: Path, tokens: int) -> list[str]:
         batch = Batch(case.weights, case.offsets, cache)
     except NotLogicError:
         return wrong
-    rows = [np.asarray(prompt, np.int32) for prompt in prompts]
-    found = batch.run(rows, case.running, case.counted, Limits(1 << 60, tokens))
-    for index, (end, (slow, _)) in enumerate(zip(found, alone, strict=True)):
-        got = ((end.tokens, end.counted), end.margin, end.window.tolist())
-        if not end.doubted and got != slow:
-            wrong.append(f"batch, run {index}")
+    rows = prompts_of([np.asarray(prompt, np.int32) for prompt in prompts])
+    for end in batch.run(rows, case.running, ((case.counted, 1),), Limits(1 << 60, tokens)):
+        for place, index in enumerate(end.inputs.tolist()):
+            made = int(end.tokens[place]), int(end.counted[place])
+            got = (made, float(end.margin[place]), end.windows.rows(place).tolist())
+            if not end.doubted[place] and got != alone[index][0]:
+                wrong.append(f"batch, run {index}")
     return wrong
 
 

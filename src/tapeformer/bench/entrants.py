@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
-from tapeformer.engines.native.batch import INPUTS, Batch, Limits
+from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.native.batch import INPUTS, Batch
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.inference.decode import Reader
@@ -123,17 +124,14 @@ def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) ->
     """Many inputs at once in this process, each to its verdict or a number of steps."""
     assert len(words) <= INPUTS
     reader, batch = Reader(bundle), Batch(bundle.weights, bundle.offsets, folder)
-    prompts = [prompt_rows(reader, word) for word in words]
+    prompts = prompts_of([prompt_rows(reader, word) for word in words])
 
     def once() -> Made:
         started = perf_counter()
-        ended = batch.run(
-            prompts,
-            stop=reader.goes_on,
-            count=reader.makes_a_step,
-            limits=Limits(steps, 1 << 62),
-        )
+        limits = Limits(steps, 1 << 62)
+        ended = list(batch.run(prompts, reader.goes_on, reader.step_values, limits))
         seconds = perf_counter() - started
-        return Made(sum(end.tokens for end in ended), sum(end.counted for end in ended), seconds)
+        tokens = sum(int(end.tokens.sum()) for end in ended)
+        return Made(tokens, sum(int(end.counted.sum()) for end in ended), seconds)
 
     return Entrant(f"tapeformer native, {len(words)} at once", once)

@@ -11,6 +11,7 @@ from tapeformer.constructions.sizes import Need, Sizes, never_grows
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.windows import Windows
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -42,6 +43,12 @@ class Claims(Protocol):
         """Return the faults of the window that ends with a newly appended token."""
 
 
+Domains = Sequence[tuple[str, ...]]
+"""The values of each factor of a token, in order."""
+
+ManyDecoder = Callable[[Windows], Sequence[Decoded | None]]
+"""Reads the windows of many inputs at once; None where only `decode` can read one."""
+
 MakeClaims = Callable[[Mapping[str, Any], Layout, Sequence[str]], Claims]
 
 
@@ -56,7 +63,7 @@ class Construction:
 
     `queue_machine(machine, levels)` does not know the base; `layout` does. `choose` completes the
     sizes that a user left open. `decode` reads a window (the last `layout.window` tokens, or all if
-    there are fewer) back as a configuration. `grows` says whether a model of these sizes is
+    there are fewer) back as a configuration, and `many_decoder` returns what does so for many inputs. `grows` says whether a model of these sizes is
     exchanged for one with `more_levels` while it runs. `share_heads` merges length rules that agree
     in a layout's base. `claims`, where there are any, checks the construction's own invariants.
     `tied_levels` says that every level repeats one rule, so that weights repeat.
@@ -72,4 +79,5 @@ class Construction:
     more_levels: Callable[[int, int], int] | None = None
     share_heads: Callable[[QueueMachine, Layout], QueueMachine] = keep_rules
     claims: MakeClaims | None = None
+    many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder] | None = None
     tied_levels: bool = False

@@ -5,7 +5,8 @@ Nothing here sees the Turing machine or its queues: only a bundle's factors, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from operator import getitem
 from typing import Any
 
@@ -14,12 +15,15 @@ from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.constructions import Decoded, check_word, construction
+from tapeformer.constructions.record import ManyDecoder
+from tapeformer.engines.batch import Counted
 from tapeformer.engines.stream import Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.queues.record import RUNNING
 from tapeformer.simulator.result import Outcome
-from tapeformer.weights.record import Token
+from tapeformer.weights.record import Factor, Token
 from tapeformer.weights.tokens import prompt_tokens
+from tapeformer.windows import Windows
 
 
 class Reader:
@@ -38,6 +42,7 @@ class Reader:
         self.step_mark = self.factors[self.stepped].values.index("1")
         self.goes_on: Value = (self.verdict, self.running)
         self.makes_a_step: Value = (self.stepped, self.step_mark)
+        self.step_values = _numbers(self.stepped, self.factors[self.stepped])
         grow = index.get(str(bundle.answer.get("grow", "")))
         self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
 
@@ -60,9 +65,39 @@ class Reader:
         index = token[self.verdict]
         return None if index == self.running else Outcome(self.factors[self.verdict].values[index])
 
+    def outcomes(self, windows: Windows) -> list[Outcome | None]:
+        """Return the verdict of the newest token of each of many inputs."""
+        count = len(windows.lengths)
+        newest = windows.at(np.arange(count), np.zeros(count, np.int64))
+        known = [
+            None if index == self.running else Outcome(value)
+            for index, value in enumerate(self.factors[self.verdict].values)
+        ]
+        return [known[index] for index in newest.values(self.verdict).tolist()]
+
     def configuration(self, window: NDArray[np.int32]) -> Decoded:
         """Return state, tapes and heads from the last tokens, oldest first."""
         return self.decoded([self.words(row) for row in window.tolist()])
+
+    def configurations(self, windows: Windows) -> Iterator[Decoded | TapeformerError]:
+        """Yield the same for many inputs; an error where a window means nothing."""
+        for number, decoded in enumerate(self._decode_many(windows)):
+            yield decoded or self._or_error(windows.rows(number))
+
+    @cached_property
+    def _decode_many(self) -> ManyDecoder:
+        layout = self.bundle.layout
+        reading: Any = self.bundle.answer["reading"]
+        make = construction(layout.construction).many_decoder
+        if make is None:
+            return lambda windows: [None] * len(windows.lengths)
+        return make(reading, layout, [factor.values for factor in self.factors])
+
+    def _or_error(self, window: NDArray[np.int32]) -> Decoded | TapeformerError:
+        try:
+            return self.configuration(window)
+        except TapeformerError as error:
+            return error
 
     def decoded(self, window: Sequence[tuple[str, ...]]) -> Decoded:
         """Return the same from tokens as text."""
@@ -78,3 +113,9 @@ class Reader:
                 early = [i for i, value in enumerate(factor.values) if value in said["values"]]
                 return int(np.isin(rows[:, number], early).sum())
         return 0
+
+
+def _numbers(number: int, factor: Factor) -> Counted:
+    """Return the values of a factor that count something, and how much each counts."""
+    amounts = enumerate(int(value) if value.isdigit() else 0 for value in factor.values)
+    return tuple(((number, index), amount) for index, amount in amounts if amount)

@@ -39,9 +39,12 @@ def model_record(bundle: Bundle) -> Record:
 
 def answer_record(text: str, answer: Answer, model: Record) -> Record:
     """Describe what an input, as it was given, came to; `model` is the record of the model."""
+    return {"input": text, **model, **outcome_record(answer)}
+
+
+def outcome_record(answer: Answer) -> Record:
+    """Describe what a run came to, without its input and its model."""
     return {
-        "input": text,
-        **model,
         "engine": answer.engine,
         "outcome": answer.outcome.value,
         "state": answer.state,

@@ -40,14 +40,15 @@ def prompt_tokens(
         )
     received = [prompt.start] if prompt.start else []
     received += [prompt.symbols[symbol] for symbol in word]
-    places = [(symbol, place % 2) for place, symbol in enumerate(received, start=1)]
-    tokens = {place: token_of(factors, _values(prompt, *place)) for place in dict.fromkeys(places)}
+    places = [(value, place % 2) for place, value in enumerate(received, start=1)]
+    tokens = {place: prompt_token(prompt, factors, *place) for place in dict.fromkeys(places)}
     return tuple(tokens[place] for place in places)
 
 
-def _values(prompt: Prompt, symbol: str, parity: int) -> dict[str, str]:
-    received = dict.fromkeys(prompt.receivers, symbol)
-    return {**prompt.fill, **received, prompt.parity: str(parity)}
+def prompt_token(prompt: Prompt, factors: Sequence[Factor], value: str, parity: int) -> Token:
+    """The token of a prompt whose receivers have a value, at an even or an odd place."""
+    received = dict.fromkeys(prompt.receivers, value)
+    return token_of(factors, {**prompt.fill, **received, prompt.parity: str(parity)})
 
 
 def token_of(factors: Sequence[Factor], values: Mapping[str, str]) -> Token:

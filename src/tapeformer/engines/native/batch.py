@@ -2,54 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tapeformer.engines.batch import Counted, Ended, Limits, Prompts
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.build import BATCH_ELEMENTS, batch_code
 from tapeformer.engines.native.cache import Cache
 from tapeformer.engines.native.compiler import loaded
+from tapeformer.engines.native.lanes import LaneWindows, Ring, Words, numbers, packed, unpacked
+from tapeformer.engines.native.llvm_batch_loop import FRESH, LIVE
 from tapeformer.engines.native.llvm_loop import COUNTER
 from tapeformer.engines.native.memory_layout import MemoryLayout, aligned
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
+from tapeformer.windows import Flags, Integers
 
 INPUTS = 64 * BATCH_ELEMENTS
 """As many as a word has bits."""
 
-Flags = NDArray[np.bool_]
+RING_OCTETS = 1 << 23
+"""A ring has places to spare up to this size: windows of ended inputs stay in them for a while."""
 
-
-@dataclass(frozen=True, eq=False)
-class Ended:
-    """One input at its end: tokens made, how many were counted, how many before the first of them.
-
-    `window` has the last tokens, oldest first. `doubted`: a neuron was neither 0 nor 1, and
-    another engine must be asked; `stopped`: the watched value has changed, otherwise a limit was
-    reached.
-    """
-
-    tokens: int
-    counted: int
-    before: int
-    margin: float
-    window: NDArray[np.int32]
-    stopped: bool
-    doubted: bool
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When an input ends although the watched value has not changed."""
-
-    counted: int
-    tokens: int
+FAR = 1 << 16
+"""A limit that is at least so many tokens away need not be known more exactly."""
 
 
 class Batch:
@@ -67,184 +47,189 @@ class Batch:
     ) -> None:
         code = batch_code(weights, Cache(cache))
         self.layout, self.window = code.layout, window_for(offsets)
-        per_token = processes * _bytes_per_token(code.layout)
-        check_memory(Costs("batch", 0, per_token, None), self.window)
+        self.capacity = _capacity(code.layout, self.window)
+        check_memory(_costs(code.layout, self.capacity, processes), self.window)
         self.distances = AttentionOffsets(weights, offsets, self.window)
-        self.capacity = 1 << self.window.bit_length()
         self.code = loaded(code.machine_code)
-        self.starts = np.cumsum([0, *(len(factor) for factor in self.layout.value_masks)])[:-1]
-        sizes = [len(factor) for factor in self.layout.value_masks]
-        self.values = np.concatenate([np.arange(size) for size in sizes])
-        self.values = self.values.astype(np.min_scalar_type(max(sizes)))
         self.memory = aligned(self.capacity, self.layout.stride, BATCH_ELEMENTS)
+        self.ring = Ring(self.memory, self.layout.value_masks)
 
     def word(self, value: Value) -> int:
         """The word of a token that says whether it has a value."""
         return self.layout.value_masks[value[0]][value[1]][0]
 
-    def run(
-        self,
-        prompts: Sequence[NDArray[np.int32]],
-        stop: Value,
-        count: Value,
-        limits: Limits,
-    ) -> list[Ended]:
-        """Every prompt until its watched value changes, or to a limit."""
-        return _Run(self, prompts, stop, count, limits).to_the_end()
+    def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
+        """Run every prompt until its watched value changes, or to a limit; yield those that end."""
+        most = max((adds for _, adds in count), default=1)
+        return _Run(self, prompts, self._asked(stop, count), most, limits).to_the_end()
+
+    def _asked(self, stop: Value, count: Counted) -> Integers:
+        """What machine code is asked for: see `llvm_batch_loop`."""
+        pairs = [
+            (self.word(value), digit)
+            for value, adds in count
+            for digit in range(adds.bit_length())
+            if adds >> digit & 1
+        ]
+        numbers = (self.word(stop), self.capacity - self.window, len(pairs), *sum(pairs, ()))
+        return np.array(numbers, np.int64)
 
 
-def _bytes_per_token(layout: MemoryLayout) -> int:
-    """What a token of the window takes: twice its words, as the ring is a power of two.
+def _capacity(layout: MemoryLayout, window: int) -> int:
+    """The places of a ring: a power of two that is larger than the window."""
+    octets = 8 * BATCH_ELEMENTS * layout.stride
+    return max(1 << window.bit_length(), 1 << (RING_OCTETS // octets).bit_length() - 1)
 
-    To read an input's window takes an octet and a number more for each place of a value.
-    """
+
+def _costs(layout: MemoryLayout, capacity: int, processes: int) -> Costs:
+    """What the rings take, and to read a whole window: a number for each of its values."""
     places = sum(len(factor) for factor in layout.value_masks)
-    return 2 * 8 * BATCH_ELEMENTS * layout.stride + 4 * places
+    ring = 8 * BATCH_ELEMENTS * layout.stride * capacity
+    return Costs("batch", processes * ring, processes * 4 * places, None)
+
+
+class _PromptWords:
+    """The tokens of prompts as words; most words are the same in all of them."""
+
+    def __init__(self, batch: Batch, prompts: Prompts) -> None:
+        self.prompts = prompts
+        width = int(batch.ring.sizes.sum())
+        bits = np.zeros((width, len(prompts.rows)), bool)
+        bits[batch.ring.first_word[:, None] + prompts.rows.T, np.arange(len(prompts.rows))] = True
+        self.width, self.common = width, bits.all(axis=1)
+        self.varying = np.flatnonzero(bits.any(axis=1) & ~self.common)
+        self.bits = bits[self.varying]
+
+    def write(self, entry: Words, place: int) -> None:
+        """Replace a token in an entry of the ring, for all inputs whose prompts reach so far."""
+        reading = self.prompts.lengths > place
+        mask = packed(reading, INPUTS)
+        entry[: self.width] &= ~mask
+        entry[: self.width][self.common] |= mask
+        bits = self.bits[:, self.prompts.ids[place]] & reading
+        entry[self.varying] |= packed(bits, INPUTS)
 
 
 class _Run:
-    """The state of one batch: `newest` is the place of the newest token, the same for all."""
+    """The state of one batch: `newest` is the place of the newest token, the same for all.
+
+    A token adds at most `weight` to a counter.
+    """
 
     def __init__(
-        self,
-        batch: Batch,
-        prompts: Sequence[NDArray[np.int32]],
-        stop: Value,
-        count: Value,
-        limits: Limits,
+        self, batch: Batch, prompts: Prompts, asked: Integers, weight: int, limits: Limits
     ) -> None:
-        self.batch, self.prompts, self.limits = batch, prompts, limits
-        self.lengths = np.array([len(prompt) for prompt in prompts], np.int64)
-        self.ended: dict[int, Ended] = {}
-        self.live = np.zeros(len(prompts), bool)
-        self.fresh = np.zeros(len(prompts), bool)
-        self.before = np.full(len(prompts), -1, np.int64)
-        self.words = np.array([batch.word(stop), batch.word(count), batch.word(count)], np.int64)
+        self.batch, self.prompts, self.limits, self.asked = batch, prompts, limits, asked
+        self.words = _PromptWords(batch, prompts)
+        self.weight = weight
         self.slots = aligned(batch.layout.spill_slots, BATCH_ELEMENTS)
         self.counters = aligned(COUNTER, BATCH_ELEMENTS)
         self.margin = aligned(max(1, batch.layout.margin_digits), BATCH_ELEMENTS)
+        self.lanes = aligned(2 + 2 * 64, BATCH_ELEMENTS)
+        times = self.lanes[2:].reshape(2, INPUTS).view(np.int64)
+        times[:] = -1
+        self.first_at, self.ended_at = times
+        self.pending = np.zeros(len(prompts), bool)
         self.newest = -1
+        self.arrays = (self.slots, self.lanes, self.asked, self.counters, self.margin)
+        self.memory = batch.memory.ctypes.data
+        self.addresses = [array.ctypes.data for array in self.arrays]
 
-    def to_the_end(self) -> list[Ended]:
-        """Reads the prompts side by side, then runs until every input has ended."""
-        for place in range(int(self.lengths.max(initial=0))):
+    def to_the_end(self) -> Iterator[Ended]:
+        """Read the prompts side by side, then run until every input has ended."""
+        for place in range(int(self.prompts.lengths.max(initial=0))):
             while place > max(self.newest, 0):
-                self._step(1)
-            self._feed(place)
-        while self.live.any():
-            self._step(self._room())
-        return [self.ended[index] for index in range(len(self.prompts))]
+                yield from self._step(1)
+            yield from self._feed(place)
+        while self.lanes[LIVE].any():
+            yield from self._step(self._room())
+        yield from self._stopped(self._live())
 
-    def _feed(self, place: int) -> None:
-        """Writes the prompt's token at a place; an input whose prompt is over then begins to run."""
+    def _feed(self, place: int) -> Iterator[Ended]:
+        """Write the prompts' token at a place; an input whose prompt is over then begins to run."""
         self.newest = max(self.newest, place)
-        reading = self.lengths > place
-        rows = np.array([p[place] if len(p) > place else p[0] for p in self.prompts], np.int32)
-        entry = self.batch.memory[place % self.batch.capacity]
-        kept = ~packed(reading)
-        bits = np.zeros((len(self.batch.values), len(rows)), bool)
-        bits[self.batch.starts[:, None] + rows.T, np.arange(len(rows))] = True
-        entry[: len(bits)] = entry[: len(bits)] & kept | packed(bits & reading)
-        begin = self.lengths == place + 1
-        self.live |= begin
-        self.fresh |= begin
-        self.margin |= packed(begin)
-        self._check(begin)
-
-    def _check(self, begin: Flags) -> None:
+        self.words.write(self.batch.memory[place & (self.batch.capacity - 1)], place)
+        begin = self.prompts.lengths == place + 1
+        if not begin.any():
+            return
+        self.pending |= begin
+        mask = packed(begin, INPUTS)
+        self.lanes[LIVE] |= mask
+        self.lanes[FRESH] |= mask
+        self.margin |= mask
         if self.limits.tokens <= 0 or self.limits.counted <= 0:
-            self._end(np.flatnonzero(begin), stopped=False)
+            yield self._ended(begin, stopped=False)
 
     def _room(self) -> int:
         """Tokens that no live input's limit forbids."""
-        tokens = self.newest + 1 - self.lengths[self.live]
-        left = np.minimum(self.limits.tokens - tokens, self.limits.counted - self._counted())
-        return int(left.min())
+        seen = self.newest + 1
+        far = min(self.limits.tokens - seen, self.limits.counted // self.weight - seen)
+        if far >= FAR:
+            return far
+        live = np.flatnonzero(self._live())
+        tokens = seen - self.prompts.lengths[live]
+        steps = (self.limits.counted - numbers(self.counters, live)) // self.weight
+        return max(1, int(np.minimum(self.limits.tokens - tokens, steps).min()))
 
-    def _counted(self) -> NDArray[np.int64]:
-        """The counters of the live inputs."""
-        digits = unpacked(self.counters, len(self.prompts))[:, self.live].astype(np.int64)
-        total: NDArray[np.int64] = (digits << np.arange(COUNTER)[:, None]).sum(axis=0)
-        return total
+    def _live(self) -> Flags:
+        return unpacked(self.lanes[LIVE], len(self.prompts))
 
-    def _step(self, most: int) -> None:
-        """Runs until something happens to a live input, then sees to it."""
-        back, held = self.batch.distances.at(min(self.newest + 1, self.batch.window))
-        made = self._call(most if held is None else min(most, held), back)
-        if made > 0:
-            self.newest += made
-            self._notice()
-        else:
-            self.newest += -1 - made
-            doubted = unpacked(self.slots[:1], len(self.prompts))[0] & self.live
-            self._end(np.flatnonzero(doubted), stopped=False, doubted=True)
-
-    def _call(self, most: int, back: NDArray[np.int64]) -> int:
-        watch = aligned(7, BATCH_ELEMENTS)
-        live, fresh = packed(self.live), packed(self.fresh & self.live)
-        watch[0] = watch[1] = watch[5] = watch[6] = live
-        watch[3] = fresh
-        arrays = (back, self.slots, watch, self.words, self.counters, self.margin)
-        return self.batch.code.run(
-            self.batch.memory.ctypes.data,
-            self.newest,
-            self.batch.capacity - 1,
-            most,
-            *(array.ctypes.data for array in arrays),
+    def _step(self, most: int) -> Iterator[Ended]:
+        """Run until a window of an ended input must be read, or a limit."""
+        batch = self.batch
+        back, held = batch.distances.at(min(self.newest + 1, batch.window))
+        most = min(most, self._spare(), most if held is None else held)
+        made = batch.code.run(
+            self.memory, self.newest, batch.capacity - 1, most, back.ctypes.data, *self.addresses
         )
+        doubted = made < 0
+        self.newest += -1 - made if doubted else made
+        live = self._live()
+        if not self._spare():
+            yield from self._stopped(live)
+        if doubted:
+            unsure = unpacked(self.slots[0], len(self.prompts)) & live
+            yield self._ended(unsure, stopped=False, doubted=True)
+        else:
+            yield from self._limited(live)
 
-    def _notice(self) -> None:
-        """Ends inputs whose watched value has changed or whose limit is reached."""
-        entry = self.batch.memory[self.newest % self.batch.capacity]
-        running, counted = unpacked(entry[self.words[:2]], len(self.prompts))
-        begun = self.fresh & self.live & counted
-        self.before[begun] = self.newest - self.lengths[begun]
-        self.fresh &= ~begun
-        self._end(np.flatnonzero(self.live & ~running), stopped=True)
-        if self.live.any():
-            tokens = self.newest + 1 - self.lengths[self.live]
-            over = (tokens >= self.limits.tokens) | (self._counted() >= self.limits.counted)
-            self._end(np.flatnonzero(self.live)[over], stopped=False)
+    def _spare(self) -> int:
+        """Tokens that can be made before the window of an ended input is overwritten."""
+        waiting = self.pending & (self.ended_at[: len(self.pending)] >= 0)
+        oldest = self.ended_at[: len(self.pending)].min(where=waiting, initial=self.newest)
+        return int(self.batch.capacity - self.batch.window - (self.newest - oldest))
 
-    def _end(self, indices: NDArray[np.int64], stopped: bool, doubted: bool = False) -> None:
-        counters = unpacked(self.counters, len(self.prompts))
-        for index in indices.tolist():
-            tokens = int(self.newest + 1 - self.lengths[index])
-            self.ended[index] = Ended(
-                tokens=tokens,
-                counted=sum(int(bit) << digit for digit, bit in enumerate(counters[:, index])),
-                before=tokens if self.before[index] < 0 else int(self.before[index]),
-                margin=self._margin_of(index, tokens),
-                window=self._window_of(index),
-                stopped=stopped,
-                doubted=doubted,
-            )
-        self.live[indices] = False
+    def _stopped(self, live: Flags) -> Iterator[Ended]:
+        stopped = self.pending & ~live
+        if stopped.any():
+            yield self._ended(stopped, stopped=True)
 
-    def _margin_of(self, index: int, tokens: int) -> float:
-        layout = self.batch.layout
-        if not tokens:
-            return float("inf")
-        digits = unpacked(self.margin, len(self.prompts))[: layout.margin_digits, index]
-        return layout.least_margin(digits)
+    def _limited(self, live: Flags) -> Iterator[Ended]:
+        """End inputs whose limit is reached."""
+        seen = self.newest + 1
+        if not live.any() or seen < min(self.limits.tokens, -(-self.limits.counted // self.weight)):
+            return
+        over = live & (seen - self.prompts.lengths >= self.limits.tokens)
+        lanes = np.flatnonzero(live)
+        over[lanes] |= numbers(self.counters, lanes) >= self.limits.counted
+        if over.any():
+            yield self._ended(over, stopped=False)
 
-    def _window_of(self, index: int) -> NDArray[np.int32]:
-        count = min(self.newest + 1, self.batch.window)
-        places = np.arange(self.newest + 1 - count, self.newest + 1) % self.batch.capacity
-        octets = self.batch.memory.view(np.uint8)[places, : len(self.batch.values), index // 8]
-        found = (octets & (1 << index % 8)) != 0
-        rows = np.add.reduceat(found * self.batch.values, self.batch.starts, axis=1)
-        return rows.astype(np.int32)
-
-
-def packed(flags: Flags) -> NDArray[np.uint64]:
-    """Flags of the inputs, in the last dimension, as words."""
-    wide = np.zeros((*flags.shape[:-1], INPUTS), bool)
-    wide[..., : flags.shape[-1]] = flags
-    return np.packbits(wide, axis=-1, bitorder="little").view(np.uint64)
-
-
-def unpacked(words: NDArray[np.uint64], inputs: int) -> Flags:
-    """The flags of the inputs in words."""
-    octets = np.ascontiguousarray(words).view(np.uint8)
-    return np.unpackbits(octets, axis=-1, bitorder="little")[..., :inputs].astype(bool)
+    def _ended(self, which: Flags, stopped: bool, doubted: bool = False) -> Ended:
+        """Report inputs, which are under way no longer."""
+        lanes = np.flatnonzero(which)
+        self.pending &= ~which
+        self.lanes[LIVE] &= ~packed(which, INPUTS)
+        ends = self.ended_at[lanes] if stopped else np.full(len(lanes), self.newest)
+        lengths = self.prompts.lengths[lanes]
+        tokens, first = ends + 1 - lengths, self.first_at[lanes]
+        return Ended(
+            inputs=lanes,
+            tokens=tokens,
+            counted=numbers(self.counters, lanes),
+            before=np.where(first < 0, tokens, first - lengths),
+            margin=self.batch.layout.least_margins(numbers(self.margin, lanes), tokens),
+            stopped=np.full(len(lanes), stopped),
+            doubted=np.full(len(lanes), doubted),
+            windows=LaneWindows(self.batch.ring, lanes, ends, self.batch.window),
+        )

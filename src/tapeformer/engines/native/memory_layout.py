@@ -36,9 +36,21 @@ class MemoryLayout:
 
     def least_margin(self, digits: Iterable[int]) -> float:
         """Return the smaller of the proven margin and the computed one, given by its digits."""
-        proven = float("inf") if self.proven_margin is None else self.proven_margin
         computed = sum(int(digit) << place for place, digit in enumerate(digits))
-        return float(min(proven, computed) if self.margin_digits else proven)
+        return float(min(self._proven, computed) if self.margin_digits else self._proven)
+
+    def least_margins(
+        self, computed: NDArray[np.int64], tokens: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the same for many inputs, from computed margins as numbers; infinite before a token."""
+        margins = np.full(len(computed), float(self._proven))
+        if self.margin_digits:
+            margins = np.minimum(margins, computed)
+        return np.where(tokens > 0, margins, np.inf)
+
+    @property
+    def _proven(self) -> float:
+        return float("inf") if self.proven_margin is None else self.proven_margin
 
 
 def aligned(*shape: int) -> NDArray[np.uint64]:

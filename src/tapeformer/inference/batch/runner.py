@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tapeformer.bundle.record import Bundle
+from tapeformer.engines.batch import Ended, Limits
 from tapeformer.engines.logic.netlist import NotLogicError
-from tapeformer.engines.native.batch import INPUTS, Batch, Ended, Limits
+from tapeformer.engines.native.batch import INPUTS, Batch
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
+from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import generate
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
+from tapeformer.windows import Integers
 
-Word = tuple[str, ...]
-Prompt = NDArray[np.int32]
 Found = Answer | TapeformerError
 """What an input comes to: an answer, or why it does not fit the model."""
 
@@ -55,6 +53,8 @@ class BatchRunner:
 
     def __init__(self, bundle: Bundle, options: BatchOptions) -> None:
         self.bundle, self.options, self.reader = bundle, options, Reader(bundle)
+        self.encoder = PromptEncoder(self.reader)
+        self.limits = Limits(options.max_steps, options.max_tokens)
         self.batch: Batch | None = None
         try:
             self.batch = Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
@@ -63,82 +63,67 @@ class BatchRunner:
 
     def answers(self, words: Sequence[Word]) -> list[Found]:
         """What each input comes to, in order; an input that does not fit gives its error."""
-        found: dict[int, Found] = {}
-        prompts: dict[int, Prompt] = {}
+        found: list[Found | None] = [None] * len(words)
+        fitting = []
         for index, word in enumerate(words):
-            try:
-                prompts[index] = np.asarray(self.reader.prompt(word), np.int32)
-            except TapeformerError as error:
-                found[index] = error
-        order = sorted(prompts, key=lambda index: len(prompts[index]))
-        for start in range(0, len(order), INPUTS):
-            group = order[start : start + INPUTS]
-            found |= zip(group, self._group(words, prompts, group), strict=True)
-        return [found[index] for index in range(len(words))]
-
-    def _group(
-        self, words: Sequence[Word], prompts: dict[int, Prompt], group: list[int]
-    ) -> Iterator[Found]:
-        if self.batch is None:
-            yield from (self._alone(words[index]) for index in group)
-            return
-        started = perf_counter()
-        ended = self._ended(self.batch, [prompts[index] for index in group])
-        seconds = (perf_counter() - started) / len(group)
-        for index, end in zip(group, ended, strict=True):
-            if end.doubted:
-                yield self._alone(words[index])
+            if self.batch is not None and self.encoder.fits(word):
+                fitting.append(index)
             else:
-                yield self._answer(end, len(prompts[index]), seconds)
+                found[index] = self._alone(word)
+        fitting.sort(key=lambda index: len(words[index]))
+        for start in range(0, len(fitting), INPUTS):
+            group = fitting[start : start + INPUTS]
+            for number, answer in self._group([words[index] for index in group]):
+                found[group[number]] = answer
+        return [answer for answer in found if answer is not None]
 
-    def _ended(self, batch: Batch, prompts: list[Prompt]) -> list[Ended]:
-        """The prompts of one group, each to its end."""
-        reader, options = self.reader, self.options
-        return batch.run(
-            prompts,
-            stop=reader.goes_on,
-            count=reader.makes_a_step,
-            limits=Limits(options.max_steps, options.max_tokens),
-        )
+    def _group(self, words: Sequence[Word]) -> Iterator[tuple[int, Found]]:
+        """Answer up to 256 words that fit, each with its number, in the order in which they end."""
+        assert self.batch is not None
+        started, reader = perf_counter(), self.reader
+        prompts = self.encoder.prompts(words)
+        for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.limits):
+            if ended.doubted.any():
+                yield from ((int(n), self._alone(words[n])) for n in ended.inputs)
+            else:
+                seconds = (perf_counter() - started) / len(words)
+                found = self._answers(ended, prompts.lengths[ended.inputs], seconds)
+                yield from zip(ended.inputs.tolist(), found, strict=True)
 
     def _alone(self, word: Word) -> Found:
         """An input that machine code cannot decide, by the sparse engine."""
         options = self.options
-        return _or_error(
-            lambda: generate(
+        try:
+            return generate(
                 self.bundle,
                 word,
                 engine="sparse",
                 max_steps=options.max_steps,
                 max_tokens=options.max_tokens,
             )
-        )
+        except TapeformerError as error:
+            return error
 
-    def _answer(self, end: Ended, prompt_tokens: int, seconds: float) -> Found:
-        """What the last window of an input says."""
-        return _or_error(lambda: self._read(end, prompt_tokens, seconds))
-
-    def _read(self, end: Ended, prompt_tokens: int, seconds: float) -> Answer:
-        outcome = self.reader.outcome(end.window[-1].tolist()) if end.stopped else None
-        read = self.reader.configuration(end.window)
-        return Answer(
-            bundle=self.bundle,
-            engine="native",
-            outcome=outcome or Outcome.LIMIT,
-            state=read.state,
-            steps=end.counted,
-            tapes=read.tapes,
-            prompt_tokens=prompt_tokens,
-            boot_tokens=end.before,
-            cot_tokens=end.tokens,
-            margin=end.margin,
-            seconds=seconds,
-        )
-
-
-def _or_error(make: Callable[[], Answer]) -> Found:
-    """An answer, or the error instead: edited weights may make windows that mean nothing."""
-    try:
-        return make()
-    except TapeformerError as error:
-        return error
+    def _answers(self, ended: Ended, prompt_tokens: Integers, seconds: float) -> Iterator[Found]:
+        """What the last windows of inputs say; edited weights may make some that mean nothing."""
+        verdicts = self.reader.outcomes(ended.windows)
+        columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        read = zip(verdicts, self.reader.configurations(ended.windows), numbers, strict=True)
+        for verdict, decoded, (prompt, before, tokens, counted, margin) in read:
+            if isinstance(decoded, TapeformerError):
+                yield decoded
+                continue
+            yield Answer(
+                bundle=self.bundle,
+                engine="native",
+                outcome=verdict or Outcome.LIMIT,
+                state=decoded.state,
+                steps=counted,
+                tapes=decoded.tapes,
+                prompt_tokens=prompt,
+                boot_tokens=before,
+                cot_tokens=tokens,
+                margin=margin,
+                seconds=seconds,
+            )

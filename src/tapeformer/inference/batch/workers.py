@@ -21,7 +21,7 @@ from tapeformer.bundle.save import model_digest
 from tapeformer.cache.store import Store
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
-from tapeformer.inference.records import Record, answer_record, model_record
+from tapeformer.inference.records import Record, model_record, outcome_record
 from tapeformer.machine.word import parse_word
 
 TICK = 0.2
@@ -41,14 +41,19 @@ class Line(NamedTuple):
     text: str
 
 
+encoded = json.JSONEncoder(ensure_ascii=False).encode
+
+
 class Recorder:
-    """Makes lines of JSON of lines of input."""
+    """Makes lines of JSON of lines of input; what all lines share is encoded once."""
 
     def __init__(self, model: BatchModel) -> None:
         self.machine, self.spaced = model.machine, model.options.spaced
         self.runner = BatchRunner(model.bundle, model.options)
-        self.digest = model_digest(model.bundle)
-        self.model = model_record(model.bundle)
+        start = answer_start(None, model_digest(model.bundle), self.spaced)
+        del start["input"]
+        self.start = encoded(start)[1:-1]
+        self.model = encoded(start | model_record(model.bundle))[1:-1]
 
     def lines(self, texts: list[str]) -> list[Line]:
         """The answers to some inputs, in order."""
@@ -65,12 +70,13 @@ class Recorder:
             return error
 
     def _line(self, text: str, answer: Found) -> Line:
-        start = answer_start(text, self.digest, self.spaced)
+        """Return the record of an answer: its input, what is the same in all, and the rest."""
         if isinstance(answer, TapeformerError):
-            record = {**start, ERROR: str(answer)}
-            return Line(ERROR, json.dumps(record, ensure_ascii=False))
-        record = start | answer_record(text, answer, self.model)
-        return Line(answer.outcome.value, json.dumps(record, ensure_ascii=False))
+            outcome, shared, rest = ERROR, self.start, encoded({ERROR: str(answer)})
+        else:
+            outcome, shared = answer.outcome.value, self.model
+            rest = encoded(outcome_record(answer))
+        return Line(outcome, f'{{"input": {encoded(text)}, {shared}, {rest[1:]}')
 
 
 def answer_start(text: str | None, digest: str, spaced: bool) -> Record:

@@ -1,0 +1,78 @@
+"""What engines for many inputs at once have in common: prompts go in, inputs that have ended come out.
+
+Inputs are numbered from 0. Prompts begin side by side at place 0, so one place of the context is the
+same for all. A back end yields inputs in the order in which they end, several at a time, and its
+`Windows` are valid until it is asked for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.engines.stream import Value
+from tapeformer.windows import Flags, Integers, Windows
+
+Counted = tuple[tuple[Value, int], ...]
+"""Values that are counted, and how much a token that has one of them adds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """Prompts that share few different tokens: `rows[ids[place, input]]` is a token.
+
+    Every prompt has at least one token; places after the end of a prompt have any number.
+    """
+
+    rows: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    lengths: Integers
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def part(self, inputs: Integers) -> Prompts:
+        """Return the prompts of some inputs."""
+        lengths = self.lengths[inputs]
+        return Prompts(self.rows, self.ids[: lengths.max(initial=0), inputs], lengths)
+
+
+def prompts_of(tokens: Sequence[NDArray[np.int32]]) -> Prompts:
+    """Return prompts that are given token by token."""
+    lengths = np.array([len(rows) for rows in tokens], np.int64)
+    rows, found = np.unique(np.concatenate(tokens), axis=0, return_inverse=True)
+    ids = np.zeros((int(lengths.max()), len(tokens)), np.int32)
+    inputs = np.repeat(np.arange(len(tokens)), lengths)
+    places = np.arange(len(inputs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    ids[places, inputs] = found.reshape(-1)
+    return Prompts(rows.astype(np.int32), ids, lengths)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When an input ends although the watched value has not changed."""
+
+    counted: int
+    tokens: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """Some inputs at their ends, an entry for each: tokens made, the count, tokens before the first counted.
+
+    `doubted`: a neuron was neither 0 nor 1, and another engine must be asked; `stopped`: the watched
+    value has changed, otherwise a limit was reached. `inputs` numbers them in the batch, while
+    `windows` has them in the order in which they stand here.
+    """
+
+    inputs: Integers
+    tokens: Integers
+    counted: Integers
+    before: Integers
+    margin: NDArray[np.float64]
+    stopped: Flags
+    doubted: Flags
+    windows: Windows
