@@ -146,3 +146,19 @@ def imported_modules(file: Path) -> set[str]:
         elif isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
     return modules
+
+
+def test_running_a_saved_bundle_needs_neither_circuits_nor_lowering(tmp_path: Path) -> None:
+    import tapeformer as tf
+
+    tf.compile_machine(tf.gallery_machine("palindrome"), levels=4).save(tmp_path / "model")
+    program = (
+        "import sys, tapeformer as tf;"
+        "tf.run(sys.argv[1], 'abba'); tf.run(sys.argv[1], 'abba', engine='native');"
+        "[token.tapes for token in tf.stream(sys.argv[1], 'ab')];"
+        "loaded = {name.split('.')[1] for name in sys.modules if name.startswith('tapeformer.')};"
+        "assert 'inference' in loaded;"
+        "sys.exit(str(loaded & {'circuit', 'lowering', 'cli', 'bench', 'drawing', 'display'})"
+        " if loaded & {'circuit', 'lowering', 'cli', 'bench', 'drawing', 'display'} else 0)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "model")], check=True)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeformer.cache import store as stores
-from tapeformer.cache.store import HEAD, Kind, Limits, Store
+from tapeformer.cache.store import HEAD, CacheLimits, Kind, Store
 
 KEY = "0123abcd"
 CONTENT = bytes(range(200))
@@ -64,7 +64,7 @@ def test_an_entry_under_another_name_is_a_miss(folder: Path) -> None:
 def test_an_entry_that_is_too_large_is_neither_read_nor_written(
     room: int, found: bytes | None, folder: Path
 ) -> None:
-    small = Store("code", folder, Limits(entry=room))
+    small = Store("code", folder, CacheLimits(entry=room))
     assert small.get(KEY) == found
     small.put("second", CONTENT)
     assert Store("code", folder).get("second") == found
@@ -78,8 +78,8 @@ def test_a_huge_file_is_not_read_and_does_not_count_as_used(folder: Path) -> Non
     assert file.stat().st_mtime == 1
 
 
-@pytest.mark.parametrize("limits", [Limits(total=5 * (HEAD + 1000)), Limits(entries=5)])
-def test_the_least_recently_used_go_first(limits: Limits, tmp_path: Path) -> None:
+@pytest.mark.parametrize("limits", [CacheLimits(total=5 * (HEAD + 1000)), CacheLimits(entries=5)])
+def test_the_least_recently_used_go_first(limits: CacheLimits, tmp_path: Path) -> None:
     store = Store("code", tmp_path, limits)
     now = time.time()
     for number in range(12):

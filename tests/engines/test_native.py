@@ -12,7 +12,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import auto, dense, native, sparse
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native import build, codegen
-from tapeformer.engines.native.cache import Cache
+from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.engines.stream import Stream
 from tapeformer.faults import TapeformerError
@@ -193,7 +193,7 @@ def test_a_refusal_is_found_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -
     assert second.reason == first.reason
     assert second.reason
     assert second.name == "sparse"
-    assert not build.is_made(normalised.weights, Cache(cache))
+    assert not build.is_made(normalised.weights, CodeCache(cache))
     assert second.advance(20).tolist() == first.advance(20).tolist()
 
 

@@ -15,7 +15,7 @@ from tapeformer.engines import native
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native import cache as caching
 from tapeformer.engines.native.build import is_made, single_code
-from tapeformer.engines.native.cache import Cache, Code
+from tapeformer.engines.native.cache import CodeCache, MachineCode
 from tapeformer.engines.native.compiler import object_code
 from tapeformer.engines.native.memory_layout import MemoryLayout
 from tapeformer.lowering.queues_to_weights import transformer
@@ -37,8 +37,8 @@ def tokens(folder: Path) -> list[list[int]]:
     return rows
 
 
-def code(content: bytes) -> Code:
-    return Code(MemoryLayout(1, 8, 2, 0, 1, False, (((0, 1), (1, 1)),)), content)
+def code(content: bytes) -> MachineCode:
+    return MachineCode(MemoryLayout(1, 8, 2, 0, 1, False, (((0, 1), (1, 1)),)), content)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "other"])
@@ -84,21 +84,21 @@ def test_a_writer_that_is_killed_leaves_nothing_that_is_used(tmp_path: Path) -> 
 
 
 def test_what_was_made_is_found_again(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = CodeCache(tmp_path)
     first = cache.get("key", lambda: code(b"abc"))
     assert cache.get("key", lambda: pytest.fail("made twice")) == first
 
 
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_refusal_is_kept_like_code(damaged: bool, tmp_path: Path) -> None:
-    def refuse() -> Code:
+    def refuse() -> MachineCode:
         asked.append("made")
         raise NotLogicError("too intricate")
 
     asked: list[str] = []
     for _ in range(3):
         with pytest.raises(NotLogicError, match="too intricate"):
-            Cache(tmp_path).get("key", refuse)
+            CodeCache(tmp_path).get("key", refuse)
         if damaged:
             file = tmp_path / "key.code"
             file.write_bytes(file.read_bytes()[:-3])
@@ -145,15 +145,15 @@ def with_header(header: bytes) -> bytes:
 
 def test_a_sound_header_is_found(tmp_path: Path) -> None:
     Store("code", tmp_path).put("key", with_header(json.dumps(LAYOUT).encode()))
-    assert Cache(tmp_path).find("key") == code(b"code")
+    assert CodeCache(tmp_path).find("key") == code(b"code")
 
 
 @pytest.mark.parametrize("name", WRONG_HEADERS)
 def test_a_wrong_header_under_a_valid_hash_is_a_miss(name: str, tmp_path: Path) -> None:
     Store("code", tmp_path).put("key", with_header(json.dumps(WRONG_HEADERS[name]).encode()))
-    assert Cache(tmp_path).find("key") is None
-    assert Cache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
-    assert Cache(tmp_path).find("key") == code(b"abc")
+    assert CodeCache(tmp_path).find("key") is None
+    assert CodeCache(tmp_path).get("key", lambda: code(b"abc")) == code(b"abc")
+    assert CodeCache(tmp_path).find("key") == code(b"abc")
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,17 @@ def test_a_wrong_header_under_a_valid_hash_is_a_miss(name: str, tmp_path: Path) 
 )
 def test_what_is_no_header_at_all_is_a_miss(content: bytes, tmp_path: Path) -> None:
     Store("code", tmp_path).put("key", content)
-    assert Cache(tmp_path).find("key") is None
+    assert CodeCache(tmp_path).find("key") is None
 
 
 def plant(folder: Path) -> Path:
     """Put other machine code under the key of the model: it makes no token and says it made all."""
     weights = transformer(MADE.machine)
-    true = single_code(weights, Cache(folder))
+    true = single_code(weights, CodeCache(folder))
     arguments = "ptr %a, i64 %b, i64 %c, i64 %most, ptr %d, ptr %e, ptr %f, ptr %g, ptr %h, ptr %i"
     other = object_code(f"define i64 @run({arguments}) {{\nret i64 %most\n}}")
     (file,) = folder.iterdir()
-    Store("code", folder).put(file.stem, caching._packed(Code(true.layout, other)))
+    Store("code", folder).put(file.stem, caching._packed(MachineCode(true.layout, other)))
     return file
 
 
@@ -218,9 +218,9 @@ def test_auto_does_not_ask_a_folder_that_others_may_write(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     weights = transformer(MADE.machine)
-    single_code(weights, Cache(tmp_path))
-    assert is_made(weights, Cache(tmp_path))
+    single_code(weights, CodeCache(tmp_path))
+    assert is_made(weights, CodeCache(tmp_path))
     tmp_path.chmod(0o777)
     caplog.set_level(logging.WARNING)
-    assert not is_made(weights, Cache(tmp_path))
+    assert not is_made(weights, CodeCache(tmp_path))
     assert len(caplog.records) == 1

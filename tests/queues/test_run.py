@@ -13,13 +13,13 @@ from tapeformer.faults import TapeformerError
 from tapeformer.layout import Layout
 from tapeformer.queues.record import QueueMachine, Token
 from tapeformer.queues.run import QueueRun, factor_names, generate, prompt
-from tapeformer.queues.table import Table, load_table
+from tapeformer.queues.table import QueueTable, load_table
 
 EXAMPLES = Path(tapeformer.queues.__file__).parent / "examples"
 TABLES = {path.stem: load_table(path) for path in sorted(EXAMPLES.glob("*.yaml"))}
 
 
-def literal_queues(table: Table, word: str, steps: int) -> list[Token]:
+def literal_queues(table: QueueTable, word: str, steps: int) -> list[Token]:
     """The model as the paper states it: K deques; every step pops one symbol of each and appends one."""
     machine, step = table.machine, checked(table.machine.step)
     lengths = table.layout.lengths
@@ -95,7 +95,7 @@ def read_by_parity(machine: QueueMachine, layout: Layout, tokens: list[Token]) -
     return fronts
 
 
-def parity_errors(table: Table, layout: Layout) -> int:
+def parity_errors(table: QueueTable, layout: Layout) -> int:
     run = QueueRun(table.machine, layout, "ab" if table.machine.prompt_symbols else "")
     tokens = list(run.window())
     errors = 0

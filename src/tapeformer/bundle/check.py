@@ -16,7 +16,7 @@ from typing import NoReturn
 from tapeformer import __version__
 from tapeformer.bundle.files import FORMAT, MACHINE, VERSION, config_digest, refuse
 from tapeformer.bundle.record import RuleOrigin
-from tapeformer.bundle.table import Table, parsed
+from tapeformer.bundle.table import JsonObject, parsed
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.positions import window_for
@@ -86,7 +86,7 @@ def checked_config(content: bytes, path: Path) -> Config:
     """Return the configuration in the bytes of `config.json`, or raise its first fault."""
     entries = parsed(content, path)
     _check_version(entries, path)
-    table = Table(path, "", entries).only(*ENTRIES)
+    table = JsonObject(path, "", entries).only(*ENTRIES)
     hashes = table.table("sha256").only("config", "parameters", "machine").mapping()
     if hashes["config"] != config_digest(entries):
         refuse(path, "the file was altered", "the content whose SHA-256 it names", "other content")
@@ -113,7 +113,7 @@ def checked_config(content: bytes, path: Path) -> Config:
     )
 
 
-def _rule(entry: Table) -> RuleOrigin:
+def _rule(entry: JsonObject) -> RuleOrigin:
     """Return where a rule came from; its line is null where it has none."""
     entry.only("text", "source", "line")
     line = None if entry.entries["line"] is None else entry.integer("line", 1, LONGEST)
@@ -143,7 +143,7 @@ def _refuse_version(path: Path, version: str) -> NoReturn:
     )
 
 
-def _names(table: Table, key: str) -> tuple[str, ...]:
+def _names(table: JsonObject, key: str) -> tuple[str, ...]:
     """Return a list of one or more different names."""
     names = table.texts(key)
     if not names or len(set(names)) < len(names):
@@ -151,7 +151,7 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
     return names
 
 
-def _factors(table: Table) -> tuple[Factor, ...]:
+def _factors(table: JsonObject) -> tuple[Factor, ...]:
     factors = tuple(
         Factor(entry.only("name", "values").text("name"), _names(entry, "values"))
         for entry in table.tables("factors")
@@ -161,7 +161,7 @@ def _factors(table: Table) -> tuple[Factor, ...]:
     return factors
 
 
-def _layer(entry: Table, rules: int) -> LayerNames:
+def _layer(entry: JsonObject, rules: int) -> LayerNames:
     heads = entry.only("heads", "neurons").tables("heads")
     positions = [head.only("name", "position").integer("position", 0, rules - 1) for head in heads]
     names = [head.text("name") for head in heads]
@@ -171,7 +171,9 @@ def _layer(entry: Table, rules: int) -> LayerNames:
     return LayerNames(tuple(zip(names, positions, strict=True)), neurons)
 
 
-def _widths(shapes: Table, d: int, rules: int, layers: tuple[LayerNames, ...]) -> tuple[int, int]:
+def _widths(
+    shapes: JsonObject, d: int, rules: int, layers: tuple[LayerNames, ...]
+) -> tuple[int, int]:
     """Return the widths of heads: keys have a coordinate for each rule, none is wider than d."""
     shapes.only("d_model", "layers", "key_width", "value_width")
     shapes.equals("d_model", d)
@@ -187,7 +189,7 @@ def _widths(shapes: Table, d: int, rules: int, layers: tuple[LayerNames, ...]) -
     return key, value
 
 
-def _layout(entry: Table, rules: tuple[str, ...]) -> Layout:
+def _layout(entry: JsonObject, rules: tuple[str, ...]) -> Layout:
     """Return the layout: lengths, base and base^(levels - 1) are at most the window."""
     entry.only(
         *("construction", "levels", "base", "capacity", "lengths", "offsets", "window"),
@@ -208,7 +210,7 @@ def _layout(entry: Table, rules: tuple[str, ...]) -> Layout:
     return Layout(entry.text("construction"), levels, base, lengths, capacity)
 
 
-def _prompt(entry: Table, factors: tuple[Factor, ...]) -> Prompt:
+def _prompt(entry: JsonObject, factors: tuple[Factor, ...]) -> Prompt:
     """Return how to write a prompt; every token that it can say is one of the model's."""
     entry.only("receivers", "start", "symbols", "fill", "parity")
     values = {factor.name: factor.values for factor in factors}
@@ -233,7 +235,7 @@ def _prompt(entry: Table, factors: tuple[Factor, ...]) -> Prompt:
 
 
 def _answer(
-    entry: Table, factors: tuple[Factor, ...], layout: Layout, parity: str
+    entry: JsonObject, factors: tuple[Factor, ...], layout: Layout, parity: str
 ) -> Mapping[str, object]:
     """Return how to read the answer, as `Config` promises it."""
     entry.only(*ANSWER)
@@ -255,7 +257,7 @@ def _answer(
     return entry.entries
 
 
-def _check_loading(loading: Table, values: Mapping[str, tuple[str, ...]]) -> None:
+def _check_loading(loading: JsonObject, values: Mapping[str, tuple[str, ...]]) -> None:
     """Check the factor, if any, that marks tokens which only bring the input to its place."""
     if not loading.text("factor"):
         loading.equals("values", [])
@@ -265,7 +267,7 @@ def _check_loading(loading: Table, values: Mapping[str, tuple[str, ...]]) -> Non
         loading.refuse("values", "values of that factor")
 
 
-def _check_reading(reading: Table, names: list[str], layout: Layout) -> None:
+def _check_reading(reading: JsonObject, names: list[str], layout: Layout) -> None:
     for key in reading.entries:
         if key in NUMBERS:
             reading.integer(key, 1, layout.levels if key == "levels" else len(names))

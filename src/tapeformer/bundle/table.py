@@ -56,14 +56,14 @@ def _no_number(text: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Table:
+class JsonObject:
     """A JSON object in a file; `where` is its path inside, for messages."""
 
     path: Path
     where: str
     entries: Mapping[str, object]
 
-    def only(self, *keys: str) -> Table:
+    def only(self, *keys: str) -> JsonObject:
         """Return the table itself if it has exactly these keys."""
         for key in sorted(self.entries.keys() - set(keys)):
             self.refuse(key, "no such entry")
@@ -88,21 +88,21 @@ class Table:
             return value
         return self.refuse(key, f"a whole number from {least} to {most}")
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> JsonObject:
         """Return an entry that is itself a table."""
         value = self.entries.get(key)
         if not isinstance(value, dict):
             self.refuse(key, "a table")
-        return Table(self.path, f"{self.where}{key}.", value)
+        return JsonObject(self.path, f"{self.where}{key}.", value)
 
     def mapping(self) -> dict[str, str]:
         """Return the table itself, where all entries are text."""
         return {key: self.text(key) for key in self.entries}
 
-    def tables(self, key: str) -> tuple[Table, ...]:
+    def tables(self, key: str) -> tuple[JsonObject, ...]:
         """Return an entry that is a list of tables."""
         return tuple(
-            Table(self.path, f"{self.where}{key}.{place}.", item)
+            JsonObject(self.path, f"{self.where}{key}.{place}.", item)
             if isinstance(item, dict)
             else self.refuse(key, "a list of tables")
             for place, item in enumerate(self._list(key))

@@ -37,7 +37,7 @@ STALE = 600.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class CacheLimits:
     """The most bytes of one entry, and the most bytes and entries of the whole folder."""
 
     entry: int = 128 << 20
@@ -54,7 +54,7 @@ class Store:
 
     kind: Kind
     folder: Path | None = None
-    limits: Limits = Limits()
+    limits: CacheLimits = CacheLimits()
 
     def get(self, key: str) -> bytes | None:
         """Return what was put under a key; it then counts as used. None where it is not sound."""
@@ -112,7 +112,7 @@ def _content(name: str, found: bytes) -> bytes | None:
     return content if found[:HEAD] == _head(name, content) else None
 
 
-def _remove_unused(folder: int, limits: Limits) -> None:
+def _remove_unused(folder: int, limits: CacheLimits) -> None:
     """Remove what killed writers left, and the least recently used beyond the limits."""
     total, entries = 0, 0
     for used, size, name in sorted(_files(folder), reverse=True):

@@ -11,7 +11,7 @@ from tapeformer.cli.models import EngineName
 from tapeformer.cli.output import print_json
 
 if TYPE_CHECKING:
-    from tapeformer.queues.table import Table
+    from tapeformer.queues.table import QueueTable
 
 File = Annotated[
     str,
@@ -51,7 +51,7 @@ def queue(
         raise typer.Exit(1)
 
 
-def _print(table: Table, record: dict[str, Any]) -> None:
+def _print(table: QueueTable, record: dict[str, Any]) -> None:
     from tapeformer.queues.show import show
 
     print(show(table.machine, table.layout))

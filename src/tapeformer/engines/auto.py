@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import is_made
-from tapeformer.engines.native.cache import Cache
+from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.stream import Stop, Stream, Value, stops
 from tapeformer.weights.count import count
 from tapeformer.weights.positions import fetches_tokens
@@ -41,7 +41,7 @@ class Engine(Stream):
         super().__init__(weights, offsets, window, Costs("auto", 0, 0, None))
         self._made = 0
         self._stream: Stream | None = None
-        self._settled = is_made(self.weights, Cache())
+        self._settled = is_made(self.weights, CodeCache())
         self.name = "native" if self._settled else "sparse"
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:

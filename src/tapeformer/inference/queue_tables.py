@@ -17,7 +17,7 @@ from tapeformer.lowering.queues_to_literal import SEPARATOR, flat_token, literal
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import factor_names, generate, prompt
-from tapeformer.queues.table import Table, example_names, load_table
+from tapeformer.queues.table import QueueTable, example_names, load_table
 from tapeformer.weights.positions import offsets_for
 from tapeformer.weights.tokens import token_of
 
@@ -33,7 +33,7 @@ class TableRun:
     `literal_agrees` is None where the flat vocabulary of Appendix B is too large to be built.
     """
 
-    table: Table
+    table: QueueTable
     tokens: tuple[Token, ...]
     transformer_agrees: bool
     literal_agrees: bool | None
@@ -86,7 +86,9 @@ def _symbols(word: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(word)
 
 
-def factored_tokens(table: Table, prompt: Sequence[Token], count: int, engine: str) -> list[Token]:
+def factored_tokens(
+    table: QueueTable, prompt: Sequence[Token], count: int, engine: str
+) -> list[Token]:
     """Return the tokens that the factored model generates after a prompt."""
     weights = transformer(table.machine)
     stream = make_engine(engine, weights, offsets_for(weights, table.layout.lengths))
@@ -99,7 +101,7 @@ def factored_tokens(table: Table, prompt: Sequence[Token], count: int, engine: s
 
 
 def literal_tokens(
-    table: Table, prompt: Sequence[Token], count: int, engine: str, most: int
+    table: QueueTable, prompt: Sequence[Token], count: int, engine: str, most: int
 ) -> list[Token] | None:
     """Return the same with Appendix B's flat vocabulary; None where it has more than `most` tokens."""
     ports = token_ports(table.machine)

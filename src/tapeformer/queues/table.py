@@ -47,7 +47,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class QueueTable:
     """A hand-written queue machine, and the lengths its file proposes."""
 
     machine: QueueMachine
@@ -61,7 +61,7 @@ def example_names() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load_table(path: Path) -> Table:
+def load_table(path: Path) -> QueueTable:
     """Reads a table; all faults of the file are told at once."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -71,7 +71,7 @@ def load_table(path: Path) -> Table:
     return parse_table(data, str(path))
 
 
-def parse_table(data: Any, source: str = "table") -> Table:
+def parse_table(data: Any, source: str = "table") -> QueueTable:
     """From the plain data of a YAML file to a machine."""
     faults = _shape_faults(data, source)
     if faults:
@@ -81,7 +81,7 @@ def parse_table(data: Any, source: str = "table") -> Table:
     if faults:
         raise TapeformerError(faults)
     lengths = {name: int(entry["length"]) for name, entry in data["queues"].items()}
-    table = Table(
+    table = QueueTable(
         machine=_machine(data, queues, rules),
         layout=Layout(NAME, 1, 2, lengths, capacity=lengths[data["prompt"]["queue"]]),
         description=str(data.get("description", "")),

@@ -109,7 +109,7 @@ def _at_any_depth(name: str) -> str:
     return name if found is None else CARRY + found
 
 
-class Shift:
+class LevelShift:
     """Brings names to a form that is the same for all levels but those at the ends, and back."""
 
     def __init__(self, levels: int) -> None:
@@ -167,7 +167,7 @@ class Blocks:
 
 def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
     """One instance of each block, such that `expanded` gives back every matrix."""
-    shift = Shift(levels)
+    shift = LevelShift(levels)
     entries = dict(_entries(weights))
     names = _names(weights)
     shifted: dict[Key, int] = {}
@@ -181,13 +181,13 @@ def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
 
 def expanded(blocks: Blocks, weights: TransformerWeights, levels: int) -> dict[Key, int]:
     """All nonzero entries by name, from the distinct parameters and the names alone."""
-    made = _instances(blocks.shifted, Shift(levels), _names(weights)) | {CARRYING: 1}
+    made = _instances(blocks.shifted, LevelShift(levels), _names(weights)) | {CARRYING: 1}
     made |= blocks.single
     return {key: value for key, value in made.items() if value}
 
 
 def _instances(
-    shifted: Mapping[Key, int], shift: Shift, names: dict[str, set[str]]
+    shifted: Mapping[Key, int], shift: LevelShift, names: dict[str, set[str]]
 ) -> dict[Key, int]:
     made = {}
     for key, value in shifted.items():

@@ -61,7 +61,7 @@ def _registers(machine: TuringMachine, cells: Cells) -> tuple[Register, ...]:
 
 
 @dataclass(frozen=True)
-class Ring:
+class QueueRing:
     """Three neighbouring cells, and the rule that applies in the middle one.
 
     `moves` are the moves that are made; one is refused (`over`) where no free cell is left.
@@ -99,7 +99,9 @@ def _step_circuit(
     return simplify(build.circuit())
 
 
-def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[str, Wire]) -> Ring:
+def _ring(
+    build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[str, Wire]
+) -> QueueRing:
     names = ("before", "here", "ring")
     before, here, following = (read_cell(build, cells, inputs[name], name) for name in names)
     looking = build.all_of(inputs["verdict"]["run"], here.head, label="looking")
@@ -125,7 +127,7 @@ def _ring(build: Builder, machine: TuringMachine, cells: Cells, inputs: Mapping[
     )
     right = build.all_of(wanted[Move.RIGHT], negated(following.first), label="moves RIGHT")
     moves = {Move.LEFT: left, Move.STAY: stays, Move.RIGHT: right}
-    return Ring(before, here, following, looking, met, moves, over)
+    return QueueRing(before, here, following, looking, met, moves, over)
 
 
 def _met(
@@ -137,7 +139,7 @@ def _met(
     return build.all_of(*tests, label=label, rules=[number])
 
 
-def _writes(build: Builder, ring: Ring, symbol: str) -> Literal:
+def _writes(build: Builder, ring: QueueRing, symbol: str) -> Literal:
     return build.one_of(*_where(ring.met, write=symbol), label=f"writes {symbol}")
 
 
@@ -152,7 +154,7 @@ def _where(met: Met, **wanted: object) -> list[Literal]:
 
 
 def _after(
-    build: Builder, machine: TuringMachine, ring: Ring, phase: Wire
+    build: Builder, machine: TuringMachine, ring: QueueRing, phase: Wire
 ) -> tuple[CellBits, CellBits, CellBits]:
     """The three cells after the step."""
     here, left, right = ring.here, ring.moves[Move.LEFT], ring.moves[Move.RIGHT]
@@ -199,7 +201,7 @@ def _entered(
 
 
 def _control(
-    build: Builder, machine: TuringMachine, ring: Ring, inputs: Mapping[str, Wire]
+    build: Builder, machine: TuringMachine, ring: QueueRing, inputs: Mapping[str, Wire]
 ) -> dict[str, Wire]:
     """Phase, state, verdict: the verdict looks at the new state and the new symbol at once."""
     phase, state = inputs["phase"], inputs["state"]
@@ -228,7 +230,7 @@ def _bottom(inputs: Mapping[str, Wire]) -> Literal:
 def _verdict(
     build: Builder,
     machine: TuringMachine,
-    ring: Ring,
+    ring: QueueRing,
     inputs: Mapping[str, Wire],
     states: Mapping[str, Literal],
     done: Literal,
@@ -260,7 +262,7 @@ def _stopping_symbols(
     return build.one_of(*(symbols[symbol] for symbol in without), label=f"no rule in {state}")
 
 
-def _arrival(build: Builder, machine: TuringMachine, ring: Ring) -> dict[str, Literal]:
+def _arrival(build: Builder, machine: TuringMachine, ring: QueueRing) -> dict[str, Literal]:
     """The symbol that the head reads after the step."""
     stays = ring.moves[Move.STAY]
     sources = [(Move.LEFT, ring.before), (Move.RIGHT, ring.following)]

@@ -25,7 +25,7 @@ SOME = "x"
 
 
 @dataclass(frozen=True)
-class Code:
+class SymbolCode:
     """The code of one tape's symbols; the first one, the blank, has no bits."""
 
     symbols: tuple[str, ...]

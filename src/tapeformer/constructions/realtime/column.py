@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
-from tapeformer.constructions.realtime.code import Cell, Code, Plane
+from tapeformer.constructions.realtime.code import Cell, Plane, SymbolCode
 from tapeformer.constructions.realtime.fields import bit_names
 
 Key = TypeVar("Key")
@@ -37,7 +37,9 @@ class Operation:
     none: Literal
 
 
-def column_of(inputs: Mapping[str, Wire], names: Iterable[str], code: Code, dummy: str) -> Column:
+def column_of(
+    inputs: Mapping[str, Wire], names: Iterable[str], code: SymbolCode, dummy: str
+) -> Column:
     """The column of the cells with the given names."""
     tracks = []
     for name in names:
@@ -48,7 +50,7 @@ def column_of(inputs: Mapping[str, Wire], names: Iterable[str], code: Code, dumm
 
 
 def wires_of(
-    column: Column, names: Iterable[str], code: Code, dummy: str
+    column: Column, names: Iterable[str], code: SymbolCode, dummy: str
 ) -> Iterator[tuple[str, Wire]]:
     """The factors of a column's cells, by name."""
     for name, track in zip(names, column, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
-from tapeformer.constructions.realtime.code import SOME, Code
+from tapeformer.constructions.realtime.code import SOME, SymbolCode
 from tapeformer.constructions.realtime.fields import (
     KINDS,
     NO_MARK,
@@ -139,7 +139,7 @@ class Window:
 
     def _symbols(self, name: str, symbols: list[str], tokens: Sequence[Token]) -> list[str]:
         """The symbol whose number the bits of a cell or head are, in each of some tokens."""
-        places = [self.place[bit_name] for bit_name in bit_names(name, Code(tuple(symbols)))]
+        places = [self.place[bit_name] for bit_name in bit_names(name, SymbolCode(tuple(symbols)))]
         numbers = (sum((token[p] == "1") << i for i, p in enumerate(places)) for token in tokens)
         return [symbols[number] if number < len(symbols) else SOME for number in numbers]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
-from tapeformer.constructions.realtime.code import Code
+from tapeformer.constructions.realtime.code import SymbolCode
 from tapeformer.constructions.stacks import StackFields, TapeStack
 from tapeformer.queues.record import VERDICTS, Queue, Register
 
@@ -71,7 +71,7 @@ class Fields(StackFields):
         """Left and right of tape 1, of tape 2, ..."""
         return tuple(Stack(tape, side) for tape in self.tapes for side in ("left", "right"))
 
-    def code(self, tape: int) -> Code:
+    def code(self, tape: int) -> SymbolCode:
         """How the symbols that can be on a tape (from 1) are kept."""
         return self._codes[tape - 1]
 
@@ -156,8 +156,8 @@ class Fields(StackFields):
             yield Register(stack.register(f"full{level}"), BITS, "0")
 
     @cached_property
-    def _codes(self) -> tuple[Code, ...]:
-        return tuple(Code(tape_symbols(self.machine, tape - 1)) for tape in self.tapes)
+    def _codes(self) -> tuple[SymbolCode, ...]:
+        return tuple(SymbolCode(tape_symbols(self.machine, tape - 1)) for tape in self.tapes)
 
 
 def length_rule(kind: str, level: int) -> str:
@@ -165,6 +165,6 @@ def length_rule(kind: str, level: int) -> str:
     return CURRENT_TOKEN if (kind, level) == ("delay", 1) else f"{kind}{level}"
 
 
-def bit_names(name: str, code: Code) -> tuple[str, ...]:
+def bit_names(name: str, code: SymbolCode) -> tuple[str, ...]:
     """The factors in which a cell or head keeps the bits of its symbol."""
     return tuple(f"{name}.bit{bit}" for bit in range(code.bits))

@@ -14,7 +14,7 @@ from math import prod
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
-from tapeformer.constructions.realtime.code import Cell, Code, Plane
+from tapeformer.constructions.realtime.code import Cell, Plane, SymbolCode
 from tapeformer.constructions.realtime.column import Column, merged, top_cells
 from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.machine.record import Move, Rule
@@ -30,7 +30,7 @@ class TapeView:
     `at_end`: only the bottom is left in the left stack; `full`: of each stack, nothing fits.
     """
 
-    code: Code
+    code: SymbolCode
     left: Column
     right: Column
     left_top: Cell
@@ -229,7 +229,7 @@ def _reading(
     return build.all_of(arrived, *tests, label=f"comes to {state} {' '.join(read)}")
 
 
-def _tests(code: Code, symbol: str, cell: Cell) -> tuple[Literal, ...]:
+def _tests(code: SymbolCode, symbol: str, cell: Cell) -> tuple[Literal, ...]:
     """Return the literals that all hold iff a cell that is not empty holds the symbol."""
     if not code.bits:
         return (cell[symbol],)

@@ -11,7 +11,7 @@ from tapeformer.engines.batch import Counted, Ended, Limits, Prompts
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.build import BATCH_ELEMENTS, batch_code
-from tapeformer.engines.native.cache import Cache
+from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.lanes import LaneWindows, Ring, Words, numbers, packed, unpacked
 from tapeformer.engines.native.llvm_batch_loop import FRESH, LIVE
@@ -45,7 +45,7 @@ class Batch:
         cache: Path | None = None,
         processes: int = 1,
     ) -> None:
-        code = batch_code(weights, Cache(cache))
+        code = batch_code(weights, CodeCache(cache))
         self.layout, self.window = code.layout, window_for(offsets)
         self.capacity = _capacity(code.layout, self.window)
         check_memory(_costs(code.layout, self.capacity, processes), self.window)

@@ -26,7 +26,7 @@ PLAIN: dict[object, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class Code:
+class MachineCode:
     """Machine code and how to use it."""
 
     layout: MemoryLayout
@@ -57,13 +57,13 @@ def _parameter_parts(weights: TransformerWeights) -> Iterator[str | bytes]:
         yield from (array.tobytes() for array in arrays)
 
 
-class Cache:
+class CodeCache:
     """Machine code in a folder, the user's cache folder unless one is given."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.store = Store("code", folder)
 
-    def get(self, key: str, make: Callable[[], Code]) -> Code:
+    def get(self, key: str, make: Callable[[], MachineCode]) -> MachineCode:
         """Return what is kept under a key, made now if there is nothing; NotLogicError as `make`."""
         found = self.find(key)
         if found is None:
@@ -73,38 +73,38 @@ class Cache:
             raise NotLogicError(found.reason)
         return found
 
-    def find(self, key: str) -> Code | Refusal | None:
+    def find(self, key: str) -> MachineCode | Refusal | None:
         """Return what is kept under a key, if it is sound."""
         content = self.store.get(key)
         return None if content is None else _unpacked(content)
 
 
-def _outcome(make: Callable[[], Code]) -> Code | Refusal:
+def _outcome(make: Callable[[], MachineCode]) -> MachineCode | Refusal:
     try:
         return make()
     except NotLogicError as error:
         return Refusal(str(error))
 
 
-def _packed(found: Code | Refusal) -> bytes:
+def _packed(found: MachineCode | Refusal) -> bytes:
     """Return the length of a header, the header in JSON, and the machine code."""
     entries, code = (
         (asdict(found.layout), found.machine_code)
-        if isinstance(found, Code)
+        if isinstance(found, MachineCode)
         else (asdict(found), b"")
     )
     header = json.dumps(entries).encode()
     return len(header).to_bytes(8, "little") + header + code
 
 
-def _unpacked(content: bytes) -> Code | Refusal | None:
+def _unpacked(content: bytes) -> MachineCode | Refusal | None:
     """Return what an entry holds; None where its header is not one that was written."""
     end = 8 + int.from_bytes(content[:8], "little")
     try:
         entries = json.loads(content[8:end])
         if entries.keys() == {"reason"}:
             return Refusal(_of_type(entries["reason"], str))
-        return Code(_layout(entries), content[end:])
+        return MachineCode(_layout(entries), content[end:])
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 

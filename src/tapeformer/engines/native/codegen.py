@@ -8,7 +8,7 @@ from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
 from tapeformer.engines.logic.program import ONES, Program
 from tapeformer.engines.logic.synthesis import netlist_of
-from tapeformer.engines.native.cache import Code
+from tapeformer.engines.native.cache import MachineCode
 from tapeformer.engines.native.compiler import object_code
 from tapeformer.engines.native.llvm_batch_loop import llvm_batch_text
 from tapeformer.engines.native.llvm_functions import Liveness
@@ -19,7 +19,7 @@ from tapeformer.engines.native.word_shape import word_shape
 from tapeformer.weights.record import TransformerWeights
 
 
-def single_stream(weights: TransformerWeights) -> Code:
+def single_stream(weights: TransformerWeights) -> MachineCode:
     """Return code for one stream: packed words where that makes a shorter program."""
     netlist = netlist_of(weights)
     sliced = bit_sliced_program(netlist)
@@ -31,7 +31,7 @@ def single_stream(weights: TransformerWeights) -> Code:
     return _compiled(netlist, sliced, 1, masks, llvm_text(sliced, 1))
 
 
-def batch(weights: TransformerWeights, elements: int) -> Code:
+def batch(weights: TransformerWeights, elements: int) -> MachineCode:
     """Return bit-sliced code for 64 inputs for each element of a word."""
     netlist = netlist_of(weights)
     program = with_short_lifetimes(bit_sliced_program(netlist))
@@ -41,7 +41,7 @@ def batch(weights: TransformerWeights, elements: int) -> Code:
 
 def _compiled(
     netlist: Netlist, program: Program, elements: int, masks: ValueMasks, text: str
-) -> Code:
+) -> MachineCode:
     layout = MemoryLayout(
         elements=elements,
         stride=word_shape(program, elements).stride,
@@ -53,7 +53,7 @@ def _compiled(
     )
     if layout.stores_words and netlist.guard != FALSE:
         raise NotLogicError("what heads fetch is more than tokens, and not all is proven")
-    return Code(layout, object_code(text))
+    return MachineCode(layout, object_code(text))
 
 
 def _one_word_per_value(netlist: Netlist) -> ValueMasks:

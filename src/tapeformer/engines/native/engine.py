@@ -19,7 +19,7 @@ from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import single_code
-from tapeformer.engines.native.cache import Cache, Code
+from tapeformer.engines.native.cache import CodeCache, MachineCode
 from tapeformer.engines.native.ring_buffer import RingBuffer
 from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
@@ -45,7 +45,7 @@ class Engine(Stream):
     ) -> None:
         self.reason = ""
         self._successor: Stream | None = None
-        code = self._unless_refused(lambda: single_code(checked(weights), Cache(cache)))
+        code = self._unless_refused(lambda: single_code(checked(weights), CodeCache(cache)))
         per_token = 2 * 8 * code.layout.stride + 8 * weights.key_width if code else 16
         super().__init__(weights, offsets, window, Costs("native", 0, per_token, memory))
         self._ring = self._unless_refused(partial(self._ring_for, code)) if code else None
@@ -60,7 +60,7 @@ class Engine(Stream):
             self.reason = str(error)
             return None
 
-    def _ring_for(self, code: Code) -> RingBuffer:
+    def _ring_for(self, code: MachineCode) -> RingBuffer:
         return RingBuffer(
             code, AttentionOffsets(self.weights, self.offsets, self.window), self.window
         )

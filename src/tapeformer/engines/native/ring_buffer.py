@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.program import ONES
-from tapeformer.engines.native.cache import Code
+from tapeformer.engines.native.cache import MachineCode
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.llvm_loop import COUNTER, counted
 from tapeformer.engines.native.memory_layout import WordMask, aligned
@@ -26,7 +26,7 @@ class RingBuffer:
     computed by another engine.
     """
 
-    def __init__(self, code: Code, distances: AttentionOffsets, window: int) -> None:
+    def __init__(self, code: MachineCode, distances: AttentionOffsets, window: int) -> None:
         self.layout, self.distances, self.window = code.layout, distances, window
         self.capacity = max(LEAST, 1 << window.bit_length())
         self.seen = 0
