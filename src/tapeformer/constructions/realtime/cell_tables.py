@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeformer.constructions.realtime.code import SOME, Code
+from tapeformer.constructions.realtime.code import SOME, SymbolCode
 from tapeformer.constructions.realtime.fields import KINDS, Stack, bit_names
 from tapeformer.constructions.record import Domains
 from tapeformer.windows import Integers, Tokens
@@ -65,7 +65,7 @@ class CellTables:
         name = self._heads[tape - 1]
         if not self.reading["coded"][tape - 1]:
             return self.cells(tokens, np.array(self.factor[name]))
-        bits = bit_names(name, Code(tuple(self.reading["coded"][tape - 1])))
+        bits = bit_names(name, SymbolCode(tuple(self.reading["coded"][tape - 1])))
         return self._coded(tokens, np.array(self.factor[bits[0]]))
 
     def _factors(self, names: Sequence[Sequence[str]]) -> Integers:
@@ -73,7 +73,7 @@ class CellTables:
 
     def _codes(self) -> tuple[Integers, Integers]:
         """Return, for each factor, those that have its bits, and the symbols by number."""
-        codes = [Code(tuple(symbols)) for symbols in self.reading["coded"]]
+        codes = [SymbolCode(tuple(symbols)) for symbols in self.reading["coded"]]
         most = max(code.bits for code in codes)
         bits = np.full((len(self.domains), most), -1)
         table = np.full((len(self.domains), 1 << most), self._number[SOME])
