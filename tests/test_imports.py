@@ -53,6 +53,10 @@ ALLOWED: dict[str, set[str]] = {
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "compile", "inference"),
     },
+    "explorer": {
+        *("faults", "extras", "machine", "simulator", "formats", "gallery", "sources", "weights"),
+        *("bundle", "engines", "compile", "inference"),
+    },
     "bench": ANYTHING,
     "cli": ANYTHING,
 }

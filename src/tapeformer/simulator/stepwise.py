@@ -46,13 +46,17 @@ class Stepper:
         rule = self.rule()
         if rule is None:
             return False
+        self.apply(rule)
+        return True
+
+    def apply(self, rule: Rule) -> None:
+        """Apply a rule that applies."""
         for index, move in enumerate(rule.moves):
             self.cells[index][self.heads[index]] = rule.write[index]
             self.heads[index] += move
             if self.machine.tape_kind is TapeKind.ONE_WAY:
                 self.heads[index] = max(self.heads[index], 0)
         self.state, self.steps = rule.next_state, self.steps + 1
-        return True
 
     def configuration(self) -> Configuration:
         """Return the current configuration; it carries the outcome if no rule applies."""

@@ -1,0 +1,63 @@
+"""The page's own files, read from the package; nothing else is ever served."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+INDEX = "index.html"
+MAIN, STYLE = "main.js", "style.css"
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class PageFile:
+    """The content of a file and its media type."""
+
+    content: str
+    kind: str
+
+
+def page_file(name: str) -> PageFile | None:
+    """One of the page's files by its name; None for any other name."""
+    kind = KINDS.get(name[name.rfind(".") :])
+    if kind is None or name not in _names():
+        return None
+    return PageFile(_text(name), kind)
+
+
+def index_page(prefix: str) -> str:
+    """The page, with the address of its files."""
+    return _text(INDEX).replace("{prefix}", prefix)
+
+
+@cache
+def joined_script() -> str:
+    """All modules as one script: imported ones first, names as they are."""
+    done: list[str] = []
+    _gather(MAIN, done)
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", _text(name))) for name in done)
+
+
+def _gather(name: str, done: list[str]) -> None:
+    for other in IMPORT.findall(_text(name)):
+        if other not in done:
+            _gather(other, done)
+    if name not in done:
+        done.append(name)
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(
+        entry.name for entry in files("tapeformer.explorer").joinpath("page").iterdir()
+    )
+
+
+@cache
+def _text(name: str) -> str:
+    return files("tapeformer.explorer").joinpath("page", name).read_text(encoding="utf-8")
