@@ -18,7 +18,7 @@ from tapeformer.inference.generation import Generation, Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 
-MOST_TOKENS = 2 * 10**6
+MOST_TOKENS = 1_100_000
 """How far a run is recorded before it is asked whether to go on."""
 
 

@@ -5,7 +5,7 @@ import { byId, html, setText } from "./dom.js";
 import { state } from "./state.js";
 import { colours, faded, levelColour } from "./theme.js";
 
-const QUERIES = 24;
+const QUERIES = 14;
 /** @type {any} */
 let matrix = null;
 let asked = "";

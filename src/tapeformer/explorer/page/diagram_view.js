@@ -69,18 +69,34 @@ function tips() {
 
 /** @param {string} name @param {number} i @param {number} count @param {number} width @param {number} height */
 function placeOf(name, i, count, width, height) {
+  if (count > 6) return inRows(name, i, count, width, height);
   const w = Math.min(112, Math.max(38, name.length * 7.6 + 20));
   const angle = Math.PI + (2 * Math.PI * i) / count;
   const across = Math.max(20, width / 2 - w / 2 - 28);
   return { x: width / 2 + across * Math.cos(angle), y: height / 2 + (height / 2 - 38) * Math.sin(angle), w, h: count > 8 ? 26 : 30 };
 }
 
+/** Many states stand in rows, in the order of reading along a winding line.
+ * @param {string} name @param {number} i @param {number} count @param {number} width @param {number} height */
+function inRows(name, i, count, width, height) {
+  const rows = count > 10 ? 3 : 2;
+  const each = Math.ceil(count / rows);
+  const row = Math.floor(i / each);
+  const inRow = Math.min(each, count - row * each);
+  const at = row % 2 ? inRow - 1 - (i % each) : i % each;
+  const room = (width - 34) / each;
+  const w = Math.min(room - 10, Math.max(34, name.length * 6.6 + 16));
+  const gap = (height - 70) / (rows - 1);
+  return { x: 28 + room * (at + 0.5) + ((each - inRow) * room) / 2, y: 36 + row * gap, w, h: 26 };
+}
+
 /** @param {string} name @param {any} place */
 function node(name, place) {
   const kind = state.run.machine.states.find((/** @type {any} */ s) => s.name === name)?.kind ?? "plain";
   const { x, y, w, h } = place;
-  const short = name.length > 13 ? `${name.slice(0, 12)}…` : name;
-  const size = Math.min(13.5, (w - 14) / Math.max(1, short.length) / 0.56);
+  const room = Math.max(4, Math.floor((w - 10) / 5.6));
+  const short = name.length > room ? `${name.slice(0, room - 1)}…` : name;
+  const size = Math.min(13.5, (w - 10) / Math.max(1, short.length) / 0.58);
   const made = svg("g", { class: `node ${kind}` }, svg("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: h / 2 }));
   if (kind !== "plain") made.append(svg("rect", { class: "inner", x: x - w / 2 + 3, y: y - h / 2 + 3, width: w - 6, height: h - 6, rx: h / 2 - 3 }));
   made.append(svg("text", { x, y: y + 0.5, "font-size": size.toFixed(1) }, short), svg("title", {}, name));
@@ -126,7 +142,7 @@ function showRule(t, rule) {
   const card = byId("rule");
   if (!rule) {
     const phase = state.run.phase(t);
-    const waiting = phase === "run" ? (state.run.steps(t) ? "Moving symbols between levels: no rule in this token" : "Ready for the first step") : PHASES[phase];
+    const waiting = phase === "run" ? (state.run.steps(t) ? "Between two steps: no rule in this token" : "Ready for the first step") : PHASES[phase];
     card.replaceChildren(html("span", { class: "plain" }, waiting ?? ""));
     return;
   }

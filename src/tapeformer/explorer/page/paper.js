@@ -46,7 +46,7 @@ export class PaperReading {
     const { half, buffer } = this.lengths(t, level);
     const operation = this.run.text(t, `${stack.name}/op`);
     const busy = operation.endsWith(String(level)) ? ACTIONS[operation.slice(0, -String(level).length)] : "";
-    return [`2 × ${half} cells`, busy || (buffer ? `heads look back ${half - 1}, ${buffer - 1}` : `head looks back ${half - 1}`)];
+    return [`2 × ${half} cells`, busy || (buffer ? `back ${half - 1} and ${buffer - 1}` : `head looks back ${half - 1}`)];
   }
 
   waiting() {
