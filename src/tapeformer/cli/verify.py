@@ -32,7 +32,10 @@ Words = Annotated[
 ]
 Claims = Annotated[
     bool,
-    typer.Option("--claims", help="Check the paper's claims (a) to (e) and Facts 1 and 2 too."),
+    typer.Option(
+        "--claims",
+        help="Check what the construction claims of every run too: for paper (a) to (e) and Facts 1 and 2.",
+    ),
 ]
 MaxSteps = Annotated[int, typer.Option("--max-steps", min=0, help="Compare up to so many steps.")]
 DIFFERENCE = 1

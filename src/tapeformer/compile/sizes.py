@@ -10,6 +10,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions import construction
 from tapeformer.constructions.sizes import Need
+from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
 
 SEARCHED_STEPS = 10**7
@@ -74,9 +75,9 @@ def _simulated_space(machine: TuringMachine, word: Sequence[str], steps: int) ->
         result = simulate(machine, word, max_steps=steps)
         space = max(*result.cells, len(word), 1)
         log.info(
-            "no size was given: space=%s, from a direct simulation of %s steps",
+            "no size was given: space=%s, from a direct simulation of %s",
             space,
-            f"{result.steps:,}",
+            counted(result.steps, "step"),
         )
         return space
 

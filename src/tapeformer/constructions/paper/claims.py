@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tapeformer.constructions.claims import CountedClaims
 from tapeformer.constructions.paper.decode import LevelContent, StackContent, Window
 from tapeformer.constructions.paper.fields import OPERATIONS, Stack
 from tapeformer.faults import Fault, quoted
@@ -14,24 +14,21 @@ from tapeformer.layout import Layout
 from tapeformer.queues.record import Token
 
 
-class ClaimChecker:
-    """Follows a run token by token; keeps beside each stack a plain list, the paper's PD.
-
-    `checked` counts how often each claim was put to the test.
-    """
+class ClaimChecker(CountedClaims):
+    """Follows a run token by token; keeps beside each stack a plain list, the paper's PD."""
 
     names: tuple[str, ...] = ("(a)", "(b)", "(c)", "(d)", "(e)", "Fact 1", "Fact 2")
 
     def __init__(self, reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> None:
+        super().__init__()
         self.reading, self.layout, self.word = reading, layout, tuple(word)
-        self.checked: Counter[str] = Counter()
         self._before: Window | None = None
         tapes = range(1, self.reading["tapes"] + 1)
         self.stacks = [Stack(tape, side) for tape in tapes for side in ("left", "right")]
         self._content: dict[Stack, list[str]] = {}
 
     def see(self, tokens: Sequence[Token]) -> tuple[Fault, ...]:
-        """The faults of the window that ends with a newly appended token; call it for each token."""
+        """Return the faults of the window that ends with a newly appended token; call it for each token."""
         window = Window(self.reading, self.layout, tokens)
         faults: list[Fault] = []
         if window.booted:
@@ -42,7 +39,7 @@ class ClaimChecker:
         return tuple(faults)
 
     def _follow(self, window: Window, stack: Stack) -> None:
-        """Pushes on and pops from the plain list what the stack pushed and popped in this token."""
+        """Push on and pop from the plain list what the stack pushed and popped in this token."""
         if stack not in self._content:
             word = self.word if stack.is_input else ()
             self._content[stack] = [window.bottom, *word]
@@ -76,12 +73,12 @@ class ClaimChecker:
         for i, (lower, upper) in enumerate(pairwise(content.levels), 2):
             block, real, size = len(lower.cells) // 2, counts[i - 1], len(upper.cells)
             where = f"{content.stack.name}, level {i}"
-            yield from self._test("(a)", real % block == 0, where, f"{real} real of {size}")
+            yield from self.test("(a)", real % block == 0, where, f"{real} real of {size}")
             yield from self._claim_b(upper, lower, real, where)
             room = size - real >= block or (full and i == self.layout.levels)
-            yield from self._test("(c)", room, where, f"{size - real} dummies")
+            yield from self.test("(c)", room, where, f"{size - real} dummies")
             empty_above = not any(counts[i:])
-            yield from self._test("(d)", real > 0 or empty_above, where, f"{counts}")
+            yield from self.test("(d)", real > 0 or empty_above, where, f"{counts}")
 
     def _claim_b(
         self, upper: LevelContent, lower: LevelContent, real: int, where: str
@@ -89,15 +86,15 @@ class ClaimChecker:
         """On T_i's first dummy the lower half is at its left end, on the last real at its right."""
         block = len(lower.cells) // 2
         if upper.head == real:
-            yield from self._test("(b)", lower.head % block == 0, where, f"{lower.head}")
+            yield from self.test("(b)", lower.head % block == 0, where, f"{lower.head}")
         if real and upper.head == real - 1:
-            yield from self._test("(b)", lower.head % block == block - 1, where, f"{lower.head}")
+            yield from self.test("(b)", lower.head % block == block - 1, where, f"{lower.head}")
 
     def _claim_e(self, content: StackContent) -> Iterator[Fault]:
         """The levels, deepest first, hold exactly what the plain stack holds."""
         wanted = tuple(self._content[content.stack])
         got = f"{quoted(' '.join(content.cells))} against {quoted(' '.join(wanted))}"
-        yield from self._test("(e)", content.cells == wanted, content.stack.name, got)
+        yield from self.test("(e)", content.cells == wanted, content.stack.name, got)
 
     def _facts(self, content: StackContent) -> Iterator[Fault]:
         """Right after PUSH(i) or POP(i), all of T_1, ..., T_(i-1) are balanced."""
@@ -111,7 +108,7 @@ class ClaimChecker:
             loading = self._before.now("phase") == "load"
             for i in range(ended[0] - 1 if loading else 1, ended[0]):
                 ok = self._balanced(content.levels[i - 1])
-                yield from self._test(name, ok, f"{content.stack.name}, level {i}", f"after {was}")
+                yield from self.test(name, ok, f"{content.stack.name}, level {i}", f"after {was}")
 
     def _transfers(self) -> range:
         return range(2, self.layout.levels + 1)
@@ -123,8 +120,3 @@ class ClaimChecker:
         half = len(level.cells) // 2
         real = [cell != self.reading["dummy"] for cell in level.cells]
         return all(real[:half]) and not any(real[half:])
-
-    def _test(self, claim: str, holds: bool, where: str, got: str) -> Iterator[Fault]:
-        self.checked[claim] += 1
-        if not holds:
-            yield Fault(f"claim {claim} fails at {where}", got=got)

@@ -1,10 +1,14 @@
 """The one-queue baseline: a one-tape machine as a Post machine."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.post.decode import decode
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
-from tapeformer.constructions.record import Construction
+from tapeformer.constructions.record import Claims, Construction
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
+from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 
@@ -15,6 +19,12 @@ def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
     from tapeformer.constructions.post.tapes_to_queues import queue_machine
 
     return queue_machine(machine, levels)
+
+
+def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
+    from tapeformer.constructions.post.claims import OneQueueClaims
+
+    return OneQueueClaims(reading, layout, word)
 
 
 def _choose(_machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
@@ -28,4 +38,5 @@ POST = Construction(
     decode=checking(decode),
     longest_word=longest_word,
     choose=_choose,
+    claims=_claims,
 )

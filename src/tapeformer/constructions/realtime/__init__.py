@@ -1,13 +1,13 @@
 """The real-time construction: one token per step in base 2, and levels that grow in flight."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.realtime.decode import decode
 from tapeformer.constructions.realtime.layout import NAME, layout, longest_word, with_shared_rules
 from tapeformer.constructions.realtime.sizes import choose, more_levels
-from tapeformer.constructions.record import Construction, Domains
+from tapeformer.constructions.record import Claims, Construction, Domains
 from tapeformer.constructions.sizes import Sizes
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
@@ -31,6 +31,12 @@ def _many_decoder(
     return many_decoder(reading, layout, domains)
 
 
+def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
+    from tapeformer.constructions.realtime.claims import RealTimeClaims
+
+    return RealTimeClaims(reading, layout, word)
+
+
 def _grows(asked: Sizes) -> bool:
     return asked.open
 
@@ -46,5 +52,6 @@ REALTIME = Construction(
     grows=_grows,
     more_levels=more_levels,
     share_heads=with_shared_rules,
+    claims=_claims,
     tied_levels=True,
 )
