@@ -10,11 +10,11 @@ from __future__ import annotations
 from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 
 
-def blocks_up(base: int, held: int, boundary: int, below_high: bool) -> int:
+def blocks_up(base: int, held: int, boundary: int, below_high: bool, tracks: int = TRACKS) -> int:
     """The rule of a level at a block boundary: one block comes up (1), goes down (-1), or neither."""
     if held % base != boundary:
         return 0
-    return int(held < TRACKS * base) if below_high else -int(held > 0)
+    return int(held < tracks * base) if below_high else -int(held > 0)
 
 
 class StackModel:

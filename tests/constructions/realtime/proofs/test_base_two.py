@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from tapeformer.constructions.realtime import proof
 from tapeformer.constructions.realtime.fields import TRACKS
 from tapeformer.constructions.realtime.model import StackModel
-from tapeformer.constructions.realtime.search import Workload, measured, worst_found
+from tapeformer.constructions.realtime.proofs import base_two as proof
+from tapeformer.constructions.realtime.proofs.search import Workload, measured, worst_found
 from tapeformer.queues.run import QueueRun, factor_names
 from tests.constructions.machines import one_tape
 from tests.constructions.realtime.workloads import REALTIME
@@ -31,7 +31,6 @@ def test_level_0_never_makes_the_machine_wait() -> None:
 def test_the_check_fails_for_other_constants(
     monkeypatch: pytest.MonkeyPatch, tracks: int, high: int
 ) -> None:
-    monkeypatch.setattr("tapeformer.constructions.realtime.model.TRACKS", tracks)
     monkeypatch.setattr(proof, "TRACKS", tracks)
     monkeypatch.setattr(proof, "HIGH", high)
     assert proof.check_level().violations

@@ -1,6 +1,6 @@
 """Why base 2 never waits, checked exhaustively, and what was found for other bases.
 
-`python -m tapeformer.constructions.realtime.proof` prints both.
+`python -m tapeformer.constructions.realtime.proofs.base_two` prints both.
 
 A level deals with the level above it only at its own position 0, where it has a whole number of
 units. What it may meet there is the automaton `ABOVE`: everything above is empty, holds something,
@@ -13,20 +13,19 @@ levels that were never started, which are empty. By induction from there down, l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, TypeVar
+from typing import Literal
 
 from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 from tapeformer.constructions.realtime.model import blocks_up
-from tapeformer.constructions.realtime.search import LEVELS, Worst, worst_found
+from tapeformer.constructions.realtime.proofs.exploring import Checked, explored
+from tapeformer.constructions.realtime.proofs.search import LEVELS, Worst, worst_found
 
 Above = Literal["nothing", "empty", "empty, late", "some", "full", "full, late"]
 Answer = tuple[int, Above]
 """The units that go up (+1), come down (-1) or neither, and what is above afterwards."""
-
-State = TypeVar("State")
 
 BASE = 2
 
@@ -74,42 +73,15 @@ class TopState:
     above: Above
 
 
-@dataclass(frozen=True)
-class Checked:
-    """What an exhaustive check found: reachable states, transitions, and every violation."""
-
-    states: int
-    transitions: int
-    violations: tuple[str, ...]
-
-
 def check_level() -> Checked:
     """One level against every behaviour of its neighbours, from not started on; also the highest."""
     above: tuple[Above, ...] = ("empty", "nothing")
-    return _explored([LevelState(0, 0, False, state) for state in above], _level_steps)
+    return explored([LevelState(0, 0, False, state) for state in above], _level_steps)
 
 
 def check_top() -> Checked:
     """Level 0 against every behaviour of level 1 and of the Turing machine; it holds END at first."""
-    return _explored([TopState(count, "empty") for count in (0, 1)], _top_steps)
-
-
-def _explored(
-    first: Iterable[State], steps: Callable[[State], Iterator[tuple[State, str]]]
-) -> Checked:
-    """All states that can be reached, and what is wrong on the way."""
-    pending, seen = list(first), set(first)
-    transitions, violations = 0, list[str]()
-    while pending:
-        state = pending.pop()
-        for following, wrong in steps(state):
-            transitions += 1
-            if wrong:
-                violations.append(f"{state} -> {following}: {wrong}")
-            elif following not in seen:
-                seen.add(following)
-                pending.append(following)
-    return Checked(len(seen), transitions, tuple(violations))
+    return explored([TopState(count, "empty") for count in (0, 1)], _top_steps)
 
 
 def _level_steps(state: LevelState) -> Iterator[tuple[LevelState, str]]:
@@ -118,7 +90,7 @@ def _level_steps(state: LevelState) -> Iterator[tuple[LevelState, str]]:
     All stacks have one clock, so another stack may start the level while this one holds nothing.
     """
     for below_high, started in product((False, True), repeat=2):
-        change = blocks_up(BASE, state.blocks, state.boundary, below_high)
+        change = blocks_up(BASE, state.blocks, state.boundary, below_high, TRACKS)
         if started or not (state.started or change):
             boundary = (state.boundary + 1) % BASE if started else 0
             for units, above in _answers(state):
@@ -171,9 +143,7 @@ def main(tries: int = 400) -> int:
     """Prints both checks and the search; the exit status is 1 if a check fails."""
     checks = {"one level": check_level(), "level 0 and the Turing machine": check_top()}
     for name, found in checks.items():
-        counted = f"{found.states} states, {found.transitions} transitions"
-        print(f"base 2, {name}: {counted}, {len(found.violations)} violations")
-        print(*(f"  {text}" for text in found.violations), sep="\n", end="")
+        print(found.told(f"base 2, {name}"))
     for base, levels in LEVELS.items():
         print(_told(worst_found(base, levels, tries)))
     return int(any(found.violations for found in checks.values()))

@@ -1,0 +1,1 @@
+"""Proofs about the real-time construction, each a check that runs: `python -m` this package."""
