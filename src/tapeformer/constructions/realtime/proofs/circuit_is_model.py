@@ -18,7 +18,7 @@ from tapeformer.circuit.build import Builder, Wire
 from tapeformer.circuit.record import Circuit
 from tapeformer.circuit.simplify import simplify
 from tapeformer.circuit.sliced import evaluate_sliced
-from tapeformer.constructions.realtime.code import SOME, Code
+from tapeformer.constructions.realtime.code import SOME, SymbolCode
 from tapeformer.constructions.realtime.column import Operation, bit_wire, column_of, wires_of
 from tapeformer.constructions.realtime.fields import BITS, OPERATIONS, TRACKS, bit_names
 from tapeformer.constructions.realtime.level import Level, LevelClock, decide, full_after, move
@@ -32,7 +32,7 @@ from tapeformer.constructions.realtime.proofs.level_moments import (
 )
 
 DUMMY, END = ".", "$"
-CODES = {"values": Code(("_", "a")), "bits": Code(tuple("_abcdef"))}
+CODES = {"values": SymbolCode(("_", "a")), "bits": SymbolCode(tuple("_abcdef"))}
 FLAGS = ("boundary", "mark", "started", "trusted", "below_high", "full", "above_full")
 GARBAGE, STRAY = 10**6, 10**6 + 1
 """The numbers of what lies in a column never written, and of the lowest symbol below if it stays there."""
@@ -40,7 +40,7 @@ GARBAGE, STRAY = 10**6, 10**6 + 1
 Slices = dict[tuple[str, str], int]
 
 
-def level_circuit(code: Code) -> Circuit:
+def level_circuit(code: SymbolCode) -> Circuit:
     """One level of one stack, with its neighbours as inputs."""
     build = Builder()
     columns = {kind: _names(kind) for kind in ("main", "delay")}
@@ -76,7 +76,7 @@ def _names(kind: str) -> tuple[str, ...]:
     return tuple(f"{kind}.track{number}" for number in range(TRACKS))
 
 
-def _factors(name: str, code: Code) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _factors(name: str, code: SymbolCode) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The factors of a cell; END is only ever in track 0."""
     bottom = (END,) if name.endswith("track0") else ()
     yield name, (DUMMY, *bottom, *code.values)
@@ -154,7 +154,7 @@ class Contents:
         once = sum(run << start for start in range(0, plain, 2 << number))
         return sum(once << plain * place for place in range(1 + len(bottoms)))
 
-    def cell(self, name: str, number: int | None, code: Code) -> Slices:
+    def cell(self, name: str, number: int | None, code: SymbolCode) -> Slices:
         """The values of a cell that holds a symbol, or nothing."""
         if number is None:
             return {
@@ -172,7 +172,7 @@ class Contents:
             found |= {(bit, "1"): ones, (bit, "0"): self.every & ~ones}
         return found
 
-    def column(self, kind: str, numbers: list[int], code: Code) -> Slices:
+    def column(self, kind: str, numbers: list[int], code: SymbolCode) -> Slices:
         """The values of a column's cells."""
         padded = [*numbers, *[None] * TRACKS][:TRACKS]
         found: Slices = {}
@@ -194,7 +194,7 @@ def contents_of(case: Case) -> Contents:
     return Contents(numbers, bottoms)
 
 
-def inputs_of(case: Case, ways: Contents, code: Code) -> Slices:
+def inputs_of(case: Case, ways: Contents, code: SymbolCode) -> Slices:
     """What the circuit sees."""
     m, every = case.moment, ways.every
     found = ways.column("main", case.current, code)
@@ -205,7 +205,7 @@ def inputs_of(case: Case, ways: Contents, code: Code) -> Slices:
     return found | {(name, BITS[value]): every for name, value in case.flags.items()}
 
 
-def demanded(case: Case, ways: Contents, code: Code) -> Slices:
+def demanded(case: Case, ways: Contents, code: SymbolCode) -> Slices:
     """What the model says that the level appends, hands down and latches."""
     m, flags = case.moment, case.flags
     found = ways.column("main", m.column(m.before, 1), code)
@@ -220,7 +220,7 @@ def demanded(case: Case, ways: Contents, code: Code) -> Slices:
     return found | {("op", m.op): ways.every, ("full", BITS[full]): ways.every}
 
 
-def check_case(circuit: Circuit, case: Case, code: Code) -> list[str]:
+def check_case(circuit: Circuit, case: Case, code: SymbolCode) -> list[str]:
     """The outputs that differ from the model's, for any contents."""
     ways = contents_of(case)
     found = evaluate_sliced(circuit, inputs_of(case, ways, code), ways.every)
@@ -232,7 +232,7 @@ def check_case(circuit: Circuit, case: Case, code: Code) -> list[str]:
     ]
 
 
-def check_circuit(circuit: Circuit, code: Code, every: int = 1) -> Checked:
+def check_circuit(circuit: Circuit, code: SymbolCode, every: int = 1) -> Checked:
     """Compare a circuit with the model in every case, or in one of `every`."""
     looked = list(islice(cases(), 0, None, every))
     wrong = []
