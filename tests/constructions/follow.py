@@ -77,13 +77,13 @@ def _compare(
     while True:
         token = run.advance()
         tokens += 1
-        done += token[stepped] == "1"
+        done += int(token[stepped])
         ended = token[verdict] != "run" or done >= steps
-        if every or token[stepped] == "1" or ended:
+        if every or token[stepped] != "0" or ended:
             decoded = made.decode(run.machine.reading, layout, run.window())
             under_way = not decoded.settled and token[verdict] == "run"
             _same(decoded, oracle.at(done + under_way), tokens)
-        if token[stepped] == "1" or ended:
+        if token[stepped] != "0" or ended:
             _same_verdict(token[verdict], oracle.at(done))
         if ended:
             return Followed(token[verdict], done, tokens, decoded)

@@ -40,7 +40,8 @@ ANSWER = (
     *("reading", "verdict", "stepped", "state", "grow", "loading", "blank", "spaced"),
     "queue_rules",
 )
-NUMBERS, LISTS, LISTS_OF_LISTS = ("tapes", "levels"), ("factors",), ("coded",)
+NUMBERS = ("tapes", "levels", "steps_per_token")
+LISTS, LISTS_OF_LISTS = ("factors",), ("coded",)
 """The entries of `answer.reading` that are not text."""
 
 
@@ -63,8 +64,8 @@ class Config:
     `blank`, the flag `spaced` (symbols are spelled apart), `loading` (a `factor`, or "", and its
     `values` in tokens that only bring the input to its place), the list of texts `queue_rules`, and
     `reading`: a table whose entries are texts, but for `factors` (a
-    list of texts, all factors but the parity in order), `coded` (a list of lists of texts), `tapes`
-    and `levels` (small numbers).
+    list of texts, all factors but the parity in order), `coded` (a list of lists of texts), `tapes`,
+    `levels` and `steps_per_token` (small numbers).
     """
 
     name: str
@@ -240,13 +241,16 @@ def _answer(
     """Return how to read the answer, as `Config` promises it."""
     entry.only(*ANSWER)
     values = {factor.name: factor.values for factor in factors}
-    for key, needed in (("verdict", "run"), ("stepped", "1"), ("state", ""), ("grow", "0")):
+    for key, needed in (("verdict", "run"), ("stepped", "0"), ("state", ""), ("grow", "0")):
         if key != "grow" or entry.text(key):
             name = entry.is_one_of(key, tuple(values), "the name of a factor")
             if needed and needed not in values[name]:
                 entry.refuse(key, f"a factor with the value {quoted(needed)}")
     if not set(values[entry.text("verdict")]) <= set(VERDICTS):
         entry.refuse("verdict", "a factor with values among " + ", ".join(VERDICTS))
+    counts = values[entry.text("stepped")]
+    if len(counts) < 2 or set(counts) != {str(n) for n in range(len(counts))}:
+        entry.refuse("stepped", "a factor with the values 0, 1 and so on")
     if not set(entry.texts("queue_rules")) <= layout.lengths.keys():
         entry.refuse("queue_rules", "rules that have a length")
     _check_loading(entry.table("loading").only("factor", "values"), values)

@@ -57,6 +57,12 @@ class Bundle:
         """Return the number of tokens that must be kept."""
         return window_for(self.offsets)
 
+    @property
+    def steps_per_token(self) -> int:
+        """Return how many steps of the Turing machine a token makes at most."""
+        values = {factor.name: factor.values for factor in self.weights.factors}
+        return max(map(int, values[str(self.answer["stepped"])]))
+
     def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the model as a folder; another bundle is replaced only with `overwrite`."""
         from tapeformer.bundle.save import save_bundle

@@ -49,6 +49,10 @@ Layers = Annotated[int, typer.Option("--layers", help="Attention layers; they di
 LayerNorm = Annotated[
     bool, typer.Option("--layer-norm", help="Put layer normalisation in; the tokens are the same.")
 ]
+StepsPerToken = Annotated[
+    int,
+    typer.Option("--steps-per-token", help="Steps of the Turing machine in each token (realtime)."),
+]
 AllowModified = Annotated[
     bool,
     typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
@@ -64,6 +68,7 @@ def compile_options(
     heads: HeadsOption = Heads.OFFSET,
     layers: Layers = 1,
     layer_norm: LayerNorm = False,
+    steps_per_token: StepsPerToken = 1,
 ) -> CompileOptions:
     """Make a record from the options on compiling."""
     from tapeformer.compile.options import CompileOptions, checked_options
@@ -78,6 +83,7 @@ def compile_options(
             heads=heads.value,
             layers=layers,
             layer_norm=layer_norm,
+            steps_per_token=steps_per_token,
         )
     )
 

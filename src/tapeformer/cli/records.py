@@ -13,10 +13,11 @@ def model_text(bundle: Bundle) -> str:
     """Describe a model in a few lines."""
     r = model_record(bundle)
     offsets = ", ".join(map(str, r["offsets"]))
+    steps = f", {r['steps_per_token']} steps per token" if r["steps_per_token"] > 1 else ""
     return "\n".join(
         [
             f"{r['machine']}: {r['construction']} construction, {counted(r['levels'], 'level')},"
-            f" base {r['base']}, up to {r['capacity']:,} cells on either side of a head",
+            f" base {r['base']}{steps}, up to {r['capacity']:,} cells on either side of a head",
             f"  {counted(r['attention_heads'], 'attention head')} in"
             f" {counted(r['layers'], 'layer')}, looking back {offsets};"
             f" window {counted(r['window'], 'token')}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from tapeformer.constructions import DEFAULT, construction
+from tapeformer.constructions import DEFAULT, Construction, construction
 from tapeformer.constructions.sizes import Sizes, check_given, refuse
 from tapeformer.faults import TapeformerError, did_you_mean, quoted
 
@@ -15,7 +15,7 @@ Heads = Literal["offset", "queue"]
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """The construction, its sizes (of levels, base and space, two fix the third), and the heads."""
+    """The construction, its sizes (of levels, base and space, two fix the third), heads and steps."""
 
     construction: str = DEFAULT
     levels: int | None = None
@@ -24,6 +24,12 @@ class CompileOptions:
     heads: Heads = "offset"
     layers: int = 1
     layer_norm: bool = False
+    steps_per_token: int = 1
+
+    @property
+    def made_by(self) -> Construction:
+        """The construction, with as many steps in a token as were asked for."""
+        return construction(self.construction, self.steps_per_token)
 
     @property
     def sizes(self) -> Sizes:
@@ -33,7 +39,7 @@ class CompileOptions:
     @property
     def grows(self) -> bool:
         """Whether a model of these options gets more levels while it runs."""
-        return construction(self.construction).grows(self.sizes)
+        return self.made_by.grows(self.sizes)
 
     def with_sizes(self, sizes: Sizes) -> CompileOptions:
         """Return the same options with other sizes."""
@@ -65,7 +71,11 @@ def checked_options(options: CompileOptions) -> CompileOptions:
     if not isinstance(options, CompileOptions):
         got, remedy = type(options).__name__, "use tf.CompileOptions(levels=5), or levels=5"
         raise refuse("the options are not CompileOptions", "tf.CompileOptions", got, remedy)
-    construction(options.construction)
+    steps = options.steps_per_token
+    if type(steps) is not int or steps < 1:
+        expected = "a whole number, at least 1"
+        raise refuse("a token makes at least one step", expected, repr(steps), "give 1")
+    construction(options.construction, steps)
     check_given(options.levels, options.base, options.space)
     if options.heads not in get_args(Heads):
         known = " or ".join(get_args(Heads))

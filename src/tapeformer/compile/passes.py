@@ -13,7 +13,6 @@ from typing import TypeVar
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions, checked_options
 from tapeformer.compile.rules import rule_origins
-from tapeformer.constructions import construction
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, dumps
 from tapeformer.layout import Layout
@@ -43,23 +42,21 @@ class Compilation:
 def sizes_to_layout(work: Compilation) -> Compilation:
     """Fix the levels, the base and the length that each rule gives: all that depends on n."""
     options = work.options
-    make = construction(options.construction).layout
-    layout = make(work.machine, options.levels, options.base, options.space)
+    layout = options.made_by.layout(work.machine, options.levels, options.base, options.space)
     return replace(work, layout=layout)
 
 
 def tapes_to_queues(work: Compilation) -> Compilation:
     """Step I (Theorem 2): make the synchronous queue machine and its step circuit, for every base."""
-    layout = made(work.layout)
-    make = construction(layout.construction).queue_machine
-    return replace(work, queue_machine=make(work.machine, layout.levels))
+    make = work.options.made_by.queue_machine
+    return replace(work, queue_machine=make(work.machine, made(work.layout).levels))
 
 
 def queues_to_weights(work: Compilation) -> Compilation:
     """Step II (Theorem 3): heads fetch the fronts of the queues, a ReLU network makes the step."""
     options, layout, queues = work.options, made(work.layout), made(work.queue_machine)
     if options.heads == "offset":
-        queues = construction(layout.construction).share_heads(queues, layout)
+        queues = options.made_by.share_heads(queues, layout)
     weights = transformer(queues, options.heads, options.layers)
     return replace(work, weights=with_layer_norm(weights) if options.layer_norm else weights)
 

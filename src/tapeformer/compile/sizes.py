@@ -63,8 +63,7 @@ def larger(options: CompileOptions, bundle: Bundle) -> CompileOptions:
 
 
 def _chosen(machine: TuringMachine, options: CompileOptions, need: Need) -> CompileOptions:
-    choose = construction(options.construction).choose
-    return options.with_sizes(choose(machine, options.sizes, need))
+    return options.with_sizes(options.made_by.choose(machine, options.sizes, need))
 
 
 def _simulated_space(machine: TuringMachine, word: Sequence[str], steps: int) -> Callable[[], int]:

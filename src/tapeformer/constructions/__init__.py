@@ -20,13 +20,23 @@ CONSTRUCTIONS: Mapping[str, Construction] = {part.name: part for part in (REALTI
 DEFAULT = REALTIME.name
 
 
-def construction(name: str) -> Construction:
-    """Return a construction by its name."""
+def construction(name: str, steps_per_token: int = 1) -> Construction:
+    """Return a construction by its name, with one or several steps of the machine in a token."""
     if name not in CONSTRUCTIONS:
         known = ", ".join(CONSTRUCTIONS)
         remedy = did_you_mean(str(name), CONSTRUCTIONS) or "leave it out"
         raise refuse(f"there is no construction {quoted(str(name))}", f"one of {known}", "", remedy)
-    return CONSTRUCTIONS[name]
+    found = CONSTRUCTIONS[name]
+    if steps_per_token == 1:
+        return found
+    if found.with_steps is None:
+        raise refuse(
+            f"the {name} construction makes at most one step in a token",
+            expected="1 step per token",
+            got=str(steps_per_token),
+            remedy=f"leave out --steps-per-token, or use --construction {DEFAULT}",
+        )
+    return found.with_steps(steps_per_token)
 
 
 def check_word(layout: Layout, word: Sequence[str]) -> None:

@@ -66,7 +66,8 @@ class Construction:
     there are fewer) back as a configuration, and `many_decoder` returns what does so for many inputs. `grows` says whether a model of these sizes is
     exchanged for one with `more_levels` while it runs. `share_heads` merges length rules that agree
     in a layout's base. `claims`, where there are any, checks the construction's own invariants.
-    `tied_levels` says that every level repeats one rule, so that weights repeat.
+    `tied_levels` says that every level repeats one rule, so that weights repeat. `with_steps`, where
+    there is one, returns the same construction with several steps of the Turing machine in a token.
     """
 
     name: str
@@ -81,3 +82,4 @@ class Construction:
     claims: MakeClaims | None = None
     many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder] | None = None
     tied_levels: bool = False
+    with_steps: Callable[[int], Construction] | None = None

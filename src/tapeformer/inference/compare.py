@@ -123,11 +123,11 @@ class Comparison:
         if self.claims is not None:
             self.report.claim_faults = self.claims.see(self.queues.window())
             self.report.claims = {name: self.claims.checked[name] for name in self.claims.names}
-        stepped = token[self.run.reader.stepped] == "1"
-        if stepped:
+        stepped = int(token[self.run.reader.stepped])
+        for _ in range(stepped):
             self.current, self.following = self.following, next(self.expected, self.following)
-            self.report.steps += 1
-        self.booted = self.booted or stepped
+        self.report.steps += stepped
+        self.booted = self.booted or stepped > 0
         if stepped or (self.booted and self.random.random() < GLANCE):
             self.report.glances += not stepped
             self._decoded()

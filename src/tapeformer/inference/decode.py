@@ -39,10 +39,11 @@ class Reader:
             raise TapeformerError(Fault("the bundle does not say how to read its answer"))
         self.verdict, self.stepped, self.state = (index[str(name)] for name in names)
         self.running = self.factors[self.verdict].values.index(RUNNING)
-        self.step_mark = self.factors[self.stepped].values.index("1")
+        self.steps_of = np.array([int(value) for value in self.factors[self.stepped].values])
+        self.steps_per_token = bundle.steps_per_token
         self.goes_on: Value = (self.verdict, self.running)
-        self.makes_a_step: Value = (self.stepped, self.step_mark)
         self.step_values = _numbers(self.stepped, self.factors[self.stepped])
+        self.makes_a_step: Value = (self.stepped, int(self.steps_of.argmax()))
         grow = index.get(str(bundle.answer.get("grow", "")))
         self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
 
@@ -74,6 +75,24 @@ class Reader:
             for index, value in enumerate(self.factors[self.verdict].values)
         ]
         return [known[index] for index in newest.values(self.verdict).tolist()]
+
+    @property
+    def step_mark(self) -> int:
+        """The value of a token that makes its step, for what looks at every single step."""
+        if self.steps_per_token > 1:
+            what = "a token that makes several steps does not show them one by one"
+            remedy = "use a model without --steps-per-token (Python: steps_per_token=1)"
+            raise TapeformerError(Fault(what, expected="1 step per token", remedy=remedy))
+        return self.makes_a_step[1]
+
+    def steps(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the steps of the Turing machine that each of some tokens makes."""
+        return self.steps_of[rows[:, self.stepped]]
+
+    def steps_in(self, full_tokens: int, last: Sequence[int]) -> int:
+        """Return the steps of tokens of which only the last may make some but not all."""
+        made = int(self.steps_of[last[self.stepped]]) if last else 0
+        return full_tokens * self.steps_per_token + made % self.steps_per_token
 
     def configuration(self, window: NDArray[np.int32]) -> Decoded:
         """Return state, tapes and heads from the last tokens, oldest first."""

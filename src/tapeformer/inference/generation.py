@@ -47,7 +47,8 @@ class Generation:
     """One run under way: a bundle, an engine, and what has been counted.
 
     With `grow`, the first token that asks for a further level is dropped and generated again by a
-    larger model, from the same tokens; until then the engine is `ahead` by that token.
+    larger model, from the same tokens; until then the engine is `ahead` by that token. So it is
+    where a token makes more steps than the limit allows: that token is dropped too.
     """
 
     def __init__(
@@ -98,6 +99,8 @@ class Generation:
             return np.zeros((0, len(self.reader.factors)), np.int32)
         rows = self.engine.advance(room, self._stop())
         self.ahead = stops(rows[-1].tolist(), self._stop()[1:])
+        if not self.ahead and self.counts.steps + self.reader.steps(rows).sum() > limits.max_steps:
+            self.ahead, self.outcome = True, Outcome.LIMIT
         rows = rows[:-1] if self.ahead else rows
         if len(rows):
             self._count(rows)
@@ -118,8 +121,9 @@ class Generation:
         return min(max(SHORT, self.counts.tokens // 8), LONG)
 
     def _room(self, most: int, limits: Limits) -> int:
-        """Return how many tokens may be made: each makes at most one step."""
-        room = min(most, limits.max_steps - self.counts.steps)
+        """Return how many tokens may be made: only a last one by itself can pass the limit."""
+        left = limits.max_steps - self.counts.steps
+        room = min(most, max(left // self.reader.steps_per_token, min(left, 1)))
         return (
             room if limits.max_tokens is None else min(room, limits.max_tokens - self.counts.tokens)
         )
@@ -139,9 +143,9 @@ class Generation:
 
     def _count(self, rows: NDArray[np.int32]) -> None:
         """Count rows of which only the last can end the run."""
-        stepped = rows[:, self.reader.stepped] == self.reader.step_mark
+        stepped = self.reader.steps(rows)
         if self.counts.boot is None and stepped.any():
-            self.counts.boot = self.counts.tokens + int(np.argmax(stepped))
+            self.counts.boot = self.counts.tokens + int(np.argmax(stepped > 0))
         self.counts.tokens += len(rows)
         self.counts.steps += int(stepped.sum())
         self.outcome = self.reader.outcome(rows[-1].tolist())
@@ -149,7 +153,8 @@ class Generation:
     def may_hide(self) -> bool:
         """Say whether the rest is made faster without showing tokens: natively, once it steps."""
         stepping = self.counts.boot is not None and self.outcome is None
-        return stepping and not self.ahead and self.engine.name == "native"
+        countable = self.reader.steps_per_token == 1 or not self.reader.bundle.modified
+        return stepping and countable and not self.ahead and self.engine.name == "native"
 
     def finish(self, limits: Limits, watch: Callable[[int], bool] | None = None) -> None:
         """Run to the end without showing tokens, in pieces of about the same time."""
@@ -159,6 +164,9 @@ class Generation:
             room = self._room(piece, limits)
             if room <= 0 or (watch is not None and not watch(self.counts.tokens)):
                 break
+            if limits.max_steps - self.counts.steps < self.reader.steps_per_token:
+                self.piece(limits, 1)
+                continue
             started = time.perf_counter()
             self._hidden(room)
             quick = time.perf_counter() - started < PATIENCE
@@ -167,11 +175,12 @@ class Generation:
     def _hidden(self, most: int) -> None:
         """Make tokens up to the verdict, or to one that asks for a further level: it is dropped."""
         reader, stop = self.reader, self._stop()
-        made, steps = self.engine.run(most, stop, reader.makes_a_step)
+        made, full = self.engine.run(most, stop, reader.makes_a_step)
         token = self.engine.last_token()
         self.ahead = made > 0 and stops(token, stop[1:])
         self.counts.tokens += made - self.ahead
-        self.counts.steps += steps - (self.ahead and token[reader.stepped] == reader.step_mark)
+        self.counts.steps += reader.steps_in(full, token if made else ())
+        self.counts.steps -= int(reader.steps_of[token[reader.stepped]]) if self.ahead else 0
         if self.ahead:
             self._add_levels()
         else:

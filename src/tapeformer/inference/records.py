@@ -23,6 +23,7 @@ def model_record(bundle: Bundle) -> Record:
         "levels": bundle.layout.levels,
         "base": bundle.layout.base,
         "capacity": bundle.layout.capacity,
+        "steps_per_token": bundle.steps_per_token,
         "window": bundle.window,
         "offsets": sorted(set(bundle.offsets)),
         "attention_heads": counts.attention_heads,

@@ -38,9 +38,10 @@ def run(
 
     `machine` is a gallery name, a file, busy-beaver text, a TuringMachine, a Bundle or a bundle's
     folder. Options are named as the command's: `construction`, `levels`, `base`, `space`, `heads`,
-    `layers`, `layer_norm`, `engine`, `dtype`, `attention`, `temperature`, `position`, `max_steps`,
-    `max_tokens`, `spaced`, `allow_modified`, `checkpoint`. `watch` is told the number of tokens now
-    and then and stops the run by returning False; `see` gets every piece of generated tokens.
+    `layers`, `layer_norm`, `steps_per_token`, `engine`, `dtype`, `attention`, `temperature`,
+    `position`, `max_steps`, `max_tokens`, `spaced`, `allow_modified`, `checkpoint`. `watch` is told
+    the number of tokens now and then and stops the run by returning False; `see` gets every piece
+    of generated tokens.
     """
     check_called(watch=watch, see=see)
     asked = run_options(options)

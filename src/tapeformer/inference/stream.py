@@ -112,7 +112,7 @@ def _streamed(
     generation: Generation, before: NDArray[np.int32], rows: NDArray[np.int32]
 ) -> Iterator[StreamedToken]:
     reader, counts = generation.reader, generation.counts
-    stepped = rows[:, reader.stepped] == reader.step_mark
+    stepped = reader.steps(rows)
     steps = counts.steps - int(stepped.sum()) + np.cumsum(stepped)
     first = counts.tokens - len(rows) + 1
     piece = Piece(reader, before, rows)

@@ -70,7 +70,7 @@ def compiled_experiment(task: Task, shorter: int = 0, **options: Any) -> Compile
         if not report.agreed:
             raise TapeformerError(Fault(str(report.difference)))
         rows = np.concatenate(list(generation.pieces(Limits(task.steps))))
-        stepped = rows[:, generation.reader.stepped] == generation.reader.step_mark
+        stepped = generation.reader.steps(rows)
         tokens = tuple(map(tuple, rows.tolist()))
         return [Context((*prompt, *tokens), len(prompt), tuple(np.cumsum(stepped).tolist()))]
 

@@ -58,8 +58,8 @@ class QueueMachine:
 
     A prompt symbol is written, as `prompt_symbols` says, into `prompt_queue` and `prompt_copies`.
     `verdict` names the register that is `run` until the machine has stopped, then one of
-    `accept reject halt out_of_space`; `stepped` the register that is `1` in the token of each
-    step of the Turing machine; `state` the register that holds the Turing machine's state.
+    `accept reject halt out_of_space`; `stepped` the register that counts the steps of
+    the Turing machine made in a token, as a number from 0; `state` the register that holds the Turing machine's state.
     `grow`, where not empty, names the register that is `1` in a token that needs a further level.
     `loading` names a register and its values in tokens that only bring the input to its place.
     `reading` is what a decoder needs to read a window back as tapes: plain data, kept in a bundle.

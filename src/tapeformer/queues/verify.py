@@ -78,7 +78,8 @@ def _prompt_faults(machine: QueueMachine) -> Iterator[Fault]:
 
 def _register_faults(machine: QueueMachine) -> Iterator[Fault]:
     alphabets = {register.name: set(register.alphabet) for register in machine.registers}
-    wanted = {machine.verdict: set(VERDICTS), machine.stepped: {"0", "1"}}
+    counts = {str(n) for n in range(len(alphabets.get(machine.stepped, "")))}
+    wanted = {machine.verdict: set(VERDICTS), machine.stepped: counts}
     for name, values in wanted.items():
         if not alphabets.get(name, {"?"}) <= values:
             what = f"register {quoted(name)} is missing or has other values"

@@ -187,22 +187,36 @@ def expanded(blocks: Blocks, weights: TransformerWeights, levels: int) -> dict[K
 
 
 def _instances(
-    shifted: Mapping[Key, int], shift: LevelShift, names: dict[str, set[str]]
+    shifted: Mapping[Key, int], shift: LevelShift, names: Mapping[str, _Names]
 ) -> dict[Key, int]:
     made = {}
     for key, value in shifted.items():
         for path, row, column in shift.instances(key):
-            if path in names and row in names[path] and f"|{column}" in names[path]:
+            if path in names and row in names[path].rows and column in names[path].columns:
                 made[path, row, column] = value
     return made
 
 
-def _names(weights: TransformerWeights) -> dict[str, set[str]]:
-    """For each matrix (all networks count as one) the names of its rows, and `|` with its columns'."""
-    found: dict[str, set[str]] = {}
+@dataclass
+class _Names:
+    """The names of a matrix's rows, and of its columns, carried or not."""
+
+    rows: set[str]
+    columns: frozenset[str]
+
+
+def _names(weights: TransformerWeights) -> dict[str, _Names]:
+    """Return the names of each matrix, all networks counting as one; most have the same columns."""
+    found: dict[str, _Names] = {}
+    fields = frozenset(map(_computed, weights.fields))
     for part in labelled(weights):
-        found.setdefault(part.path, set()).update(part.rows)
-        found[part.path].update(f"|{_computed(column)}" for column in part.columns)
+        read = part.columns is weights.fields
+        columns = fields if read else frozenset(map(_computed, part.columns))
+        if part.path in found:
+            found[part.path].rows.update(part.rows)
+            found[part.path].columns = found[part.path].columns | columns
+        else:
+            found[part.path] = _Names(set(part.rows), columns)
     return found
 
 

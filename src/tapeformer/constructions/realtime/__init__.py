@@ -1,6 +1,11 @@
-"""The real-time construction: one token per step in base 2, and levels that grow in flight."""
+"""The real-time construction: one token per step in base 2, and levels that grow in flight.
+
+With several steps in a token (`with_steps`), a chain of thought is shorter than the computation.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, checking
@@ -17,17 +22,50 @@ from tapeformer.windows import Windows
 __all__ = ["REALTIME"]
 
 
-def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
+def _queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueMachine:
     from tapeformer.constructions.realtime.tapes_to_queues import queue_machine
 
-    return queue_machine(machine, levels)
+    return queue_machine(machine, levels, steps)
+
+
+def _layout(
+    machine: TuringMachine,
+    /,
+    levels: int | None = None,
+    base: int | None = None,
+    space: int | None = None,
+    *,
+    steps: int,
+) -> Layout:
+    """Make the layout of several steps in a token, for which a model can be built.
+
+    It is also checked for the levels that a run grows to first, so that it need not stop there.
+    """
+    from tapeformer.constructions.realtime.speedup.limits import check_steps
+
+    made = layout(machine, levels, base, space, steps)
+    check_steps(machine, max(made.levels, more_levels(1, made.base)), steps)
+    return made
+
+
+def with_steps(steps: int) -> Construction:
+    """The construction that makes so many steps in a token: blocks of cells in place of symbols."""
+    return replace(
+        REALTIME,
+        layout=partial(_layout, steps=steps),
+        queue_machine=partial(_queue_machine, steps=steps),
+        choose=partial(choose, steps=steps),
+    )
 
 
 def _many_decoder(
     reading: Mapping[str, Any], layout: Layout, domains: Domains
 ) -> Callable[[Windows], list[Decoded | None]]:
+    """Return the decoder of many windows; those of blocks are read one by one."""
     from tapeformer.constructions.realtime.decode_many import many_decoder
 
+    if "steps_per_token" in reading:
+        return lambda windows: [None] * len(windows.lengths)
     return many_decoder(reading, layout, domains)
 
 
@@ -54,4 +92,5 @@ REALTIME = Construction(
     share_heads=with_shared_rules,
     claims=_claims,
     tied_levels=True,
+    with_steps=with_steps,
 )

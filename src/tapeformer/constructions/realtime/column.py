@@ -37,6 +37,14 @@ class Operation:
     none: Literal
 
 
+@dataclass(frozen=True)
+class StackOrder:
+    """What a stack is told: take the top symbol away, or put a symbol on it."""
+
+    pop: Literal
+    push: Cell
+
+
 def column_of(
     inputs: Mapping[str, Wire], names: Iterable[str], code: SymbolCode, dummy: str
 ) -> Column:

@@ -1,4 +1,4 @@
-"""The finite control: reading the prompt, rewinding, the Turing machine's steps, the verdict."""
+"""The finite control: the prompt, rewinding, one step of the Turing machine, the verdict."""
 
 from __future__ import annotations
 
@@ -8,37 +8,14 @@ from dataclasses import dataclass
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import verdict_of
-from tapeformer.constructions.realtime.code import SOME, Cell, Plane
-from tapeformer.constructions.realtime.column import bit_wire, merged
+from tapeformer.constructions.realtime.boot import Boot, phase_after
+from tapeformer.constructions.realtime.boot import boot as make_boot
+from tapeformer.constructions.realtime.code import SOME, Cell
+from tapeformer.constructions.realtime.column import StackOrder, bit_wire, merged
 from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
 from tapeformer.machine.record import Move
 from tapeformer.queues.record import VERDICTS
-
-
-@dataclass(frozen=True)
-class Boot:
-    """Bringing the prompt to tape 1, and its head to the first symbol.
-
-    `chosen`: for each level from 2 on, whether it reads the prompt back from now on; `symbol`:
-    what it reads; `over`: it has read all; `back`: the head goes one cell left; `begin`: it is on
-    the first cell, so that the first step can be made.
-    """
-
-    chosen: Mapping[int, Literal]
-    symbol: Cell
-    reading: Literal
-    over: Literal
-    back: Literal
-    begin: Literal
-
-
-@dataclass(frozen=True)
-class StackOrder:
-    """What a stack is told: take the top symbol away, or put a symbol on it."""
-
-    pop: Literal
-    push: Cell
 
 
 @dataclass(frozen=True)
@@ -55,7 +32,7 @@ def control(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: tuple[TapeView, ...]
 ) -> Control:
     """All decisions of the control."""
-    boot = _boot(build, fields, inputs, views[0])
+    boot = make_boot(build, fields, inputs, views[0])
     on = build.all_of(inputs["phase"]["run"], inputs["verdict"]["run"], label="on")
     running = build.one_of(on, boot.begin, label="running")
     rule = fired(build, fields, inputs["state"], views, running)
@@ -68,59 +45,6 @@ def control(
     first = verdict_of(fields.machine, fields.machine.start)
     ended[first] = build.one_of(ended.get(first, build.false), idle, label=f"now {first}")
     return Control(boot, rule, heads, {**ended, "out_of_space": rule.refused})
-
-
-def _boot(build: Builder, fields: Fields, inputs: Mapping[str, Wire], view: TapeView) -> Boot:
-    phase = inputs["phase"]
-    loading = build.one_of(phase["wait"], phase["load"], label="loading")
-    symbol = _read_back(build, fields, inputs, loading)
-    own = (bit for plane, bit in symbol.items() if isinstance(plane, str))
-    reading = build.one_of(*own, label="reading")
-    popping = (view.left[0].filled, negated(view.at_end), negated(view.right[-1].filled))
-    return Boot(
-        chosen=_chosen(build, fields, inputs),
-        symbol=symbol,
-        reading=reading,
-        over=build.all_of(phase["load"], negated(reading), label="prompt over"),
-        back=build.all_of(phase["rewind"], *popping, label="back"),
-        begin=build.all_of(phase["rewind"], view.at_end, label="begin"),
-    )
-
-
-def _read_back(
-    build: Builder, fields: Fields, inputs: Mapping[str, Wire], loading: Literal
-) -> Cell:
-    """The prompt symbol that the chosen level's delay reads back."""
-    read: dict[str, Literal] = {}
-    for symbol in (fields.bottom, *fields.prompt_symbols):
-        ways = [
-            build.all_of(
-                inputs[name][symbol],
-                inputs[f"load{level}"]["1"],
-                loading,
-                label=f"load{level} reads {symbol}",
-            )
-            for level, name in enumerate(fields.input_queues(), 2)
-        ]
-        read[symbol] = build.one_of(*ways, label=f"reads {symbol}")
-    code = fields.code(1)
-    cell: dict[Plane, Literal] = {fields.bottom: read.pop(fields.bottom)}
-    for plane in (*code.values, *code.head_planes):
-        having = (bit for symbol, bit in read.items() if plane in code.planes(symbol))
-        cell[plane] = build.one_of(*having, label=f"prompt symbol={plane}")
-    return cell
-
-
-def _chosen(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> dict[int, Literal]:
-    """The smallest level whose delay reaches before the prompt, in the first generated token."""
-    chosen = {}
-    reached = build.true
-    for level, name in enumerate(fields.input_queues(), 2):
-        before = inputs[name][fields.dummy]
-        now = build.all_of(inputs["phase"]["start"], before, reached, label=f"chosen load{level}")
-        chosen[level] = build.one_of(inputs[f"load{level}"]["1"], now, label=f"load{level} on")
-        reached = negated(before)
-    return chosen
 
 
 def _head(
@@ -214,8 +138,8 @@ def control_outputs(
     """The new value of each register that belongs to no level and no stack, by name."""
     state, boot, fire = inputs["state"], decided.boot, decided.fired.fire
     kept = {q: build.all_of(state[q], negated(fire), label=f"stays in {q}") for q in state.values}
-    yield "phase", _phase(build, inputs["phase"], boot)
-    yield "verdict", _verdict(build, inputs["verdict"], decided)
+    yield "phase", phase_after(build, inputs["phase"], boot)
+    yield "verdict", verdict_after(build, inputs["verdict"], decided.verdicts)
     yield "stepped", bit_wire(fire)
     yield "state", Wire(merged(build, [decided.fired.arrived, kept], "state"))
     for tape, head in zip(fields.tapes, decided.heads, strict=True):
@@ -233,28 +157,10 @@ def _head_outputs(fields: Fields, tape: int, head: Cell) -> Iterator[tuple[str, 
         yield name, Wire({symbol: head[symbol] for symbol in code.symbols})
 
 
-def _phase(build: Builder, phase: Wire, boot: Boot) -> Wire:
-    """start, wait for the prompt to come back, load, rewind, run."""
-    arrived = build.all_of(phase["wait"], boot.reading, label="arrived")
-    still = negated(build.one_of(negated(phase["wait"]), arrived, label="not waiting"))
-    rewinding = negated(build.one_of(negated(phase["rewind"]), boot.begin, label="not rewinding"))
-    return Wire(
-        {
-            "start": build.false,
-            "wait": build.one_of(phase["start"], still, label="new phase=wait"),
-            "load": boot.reading,
-            "rewind": build.one_of(boot.over, rewinding, label="new phase=rewind"),
-            "run": build.one_of(phase["run"], boot.begin, label="new phase=run"),
-        }
-    )
-
-
-def _verdict(build: Builder, verdict: Wire, decided: Control) -> Wire:
+def verdict_after(build: Builder, verdict: Wire, found: Mapping[str, Literal]) -> Wire:
     """Once given, a verdict stays."""
     ended = {
-        name: build.one_of(
-            verdict[name], decided.verdicts.get(name, build.false), label=f"new verdict={name}"
-        )
+        name: build.one_of(verdict[name], found.get(name, build.false), label=f"new verdict={name}")
         for name in VERDICTS[1:]
     }
     return Wire({"run": negated(build.one_of(*ended.values(), label="ended")), **ended})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
@@ -15,11 +16,15 @@ from tapeformer.constructions.realtime.fields import (
     Stack,
     bit_names,
     length_rule,
+    position,
+    window_bits,
 )
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Token
 from tapeformer.simulator.result import Tape
 
+Cell = tuple[str, ...]
+"""What a cell of a column holds: a symbol, a block of them, the bottom, or nothing."""
 BEHIND = {"push": 1, "none": 0, "pull": -1}
 """How many tracks lower a column is, once the level above has shifted it in this turn."""
 
@@ -28,7 +33,7 @@ BEHIND = {"push": 1, "none": 0, "pull": -1}
 class Ring:
     """A level's columns from position 0 on, and how many of them this turn has passed."""
 
-    columns: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[Cell, ...], ...]
     passed: int
 
 
@@ -39,37 +44,47 @@ class Window:
         self.reading, self.layout, self.tokens = reading, layout, tokens
         self.place = {name: index for index, name in enumerate(reading["factors"])}
         self.dummy: str = reading["dummy"]
+        self.block: int = reading.get("steps_per_token", 1)
         self.first = Stack(1, "left")
 
     def now(self, name: str) -> str:
         """A factor of the last token."""
         return self.tokens[-1][self.place[name]]
 
-    def stack(self, stack: Stack) -> list[str]:
+    def stack(self, stack: Stack) -> list[Cell]:
         """The cells of a stack, deepest first."""
-        cells: list[str] = []
+        cells: list[Cell] = []
         for level in range(self.layout.levels, 0, -1):
             cells = self._with_level(stack, level, cells)
         now = self.tokens[-1:]
         cells += [cell for name in stack.top for cell in self._cells(name, stack.tape, now)]
-        return [cell for cell in cells if cell != self.dummy]
+        return [cell for cell in cells if cell]
 
-    def head(self, tape: int) -> str:
-        """The symbol under a head."""
-        symbols, name = self.reading["coded"][tape - 1], f"tape{tape}/head"
-        return self._symbols(name, symbols, self.tokens[-1:])[0] if symbols else self.now(name)
+    def near(self, tape: int) -> tuple[list[str], list[str]]:
+        """The symbols in the registers: before the head, and from the head on."""
+        symbols, now = self.reading["coded"][tape - 1], self.tokens[-1:]
+        if self.block > 1:
+            names = window_bits(tape, SymbolCode(tuple(symbols), self.block))
+            held = list(chain(*(self._symbols(cell, symbols, now)[0] for cell in names)))
+            place = self.block + int(self.now(position(tape)))
+            return held[:place], held[place:]
+        name = f"tape{tape}/head"
+        if not symbols:
+            return [], [self.now(name)]
+        return [], list(self._symbols(bit_names(name, SymbolCode(tuple(symbols))), symbols, now)[0])
 
     def unread(self) -> list[str]:
-        """The prompt symbols that are still to be read back."""
-        index = self.place["phase"]
-        symbol = self.place[self.first.input(2)]
+        """The prompt symbols that are still to be read back; skipped ones went round once more."""
         levels = range(2, self.layout.levels + 1)
         chosen = [level for level in levels if self.now(f"load{level}") == "1"]
         length = self.layout.lengths[length_rule("delay", chosen[0])] if chosen else None
-        kept = self.tokens[-length:] if length else self.tokens
-        return [token[symbol] for token in kept if token[index] == "start"]
+        index = self.place[self.first.input(chosen[0] if chosen else 2)]
+        kept = [token[index] for token in (self.tokens[-length:] if length else self.tokens)]
+        skipped = self.block > 1 and self.now("skip") == "1"
+        turn = len(kept) - kept[::-1].index(self.dummy) if skipped else 0
+        return [cell for cell in (*kept[turn:], *kept[:turn]) if cell != self.dummy]
 
-    def _with_level(self, stack: Stack, level: int, above: list[str]) -> list[str]:
+    def _with_level(self, stack: Stack, level: int, above: list[Cell]) -> list[Cell]:
         """The cells from this level up. What the level above is handing down comes before the rest."""
         ring = self._ring(stack, level)
         if ring is None:
@@ -83,13 +98,13 @@ class Window:
         split = len(above) - still_above
         return [*above[:split], *arrived, *above[split:], *own]
 
-    def _keyed(self, ring: Ring, behind: int) -> list[tuple[tuple[int, int], str]]:
+    def _keyed(self, ring: Ring, behind: int) -> list[tuple[tuple[int, int], Cell]]:
         """The cells with their place in the order: by track, as it was before this turn, then position."""
         keyed = [
             ((track + (behind if position < ring.passed else 0), position), cell)
             for position, column in enumerate(ring.columns)
             for track, cell in enumerate(column)
-            if cell != self.dummy
+            if cell
         ]
         return sorted(keyed)
 
@@ -102,7 +117,7 @@ class Window:
         if "1" not in marks:
             raise unreadable(f"level {level} has lost its mark")
         tracks = [self._track(stack, level, track) for track in range(TRACKS)]
-        empty = (self.dummy,) * TRACKS
+        empty: tuple[Cell, ...] = ((),) * TRACKS
         columns = [
             empty if mark == NO_MARK else column
             for mark, column in zip(marks, zip(*tracks, strict=True), strict=True)
@@ -111,7 +126,7 @@ class Window:
         turned = (*columns[start:], *columns[:start])
         return Ring(turned, len(columns) - start)
 
-    def _track(self, stack: Stack, level: int, track: int) -> list[str]:
+    def _track(self, stack: Stack, level: int, track: int) -> list[Cell]:
         """What a ring will bring in the next turn: main from front to back, then delay."""
         return [
             cell
@@ -128,20 +143,36 @@ class Window:
         unmarked = (NO_MARK,) * len(self.tokens[-1])
         return [unmarked] * missing + list(self.tokens[-length:])
 
-    def _cells(self, name: str, tape: int, tokens: Sequence[Token]) -> list[str]:
-        """A cell in each of some tokens: a symbol, the bottom or the dummy."""
+    def _cells(self, name: str, tape: int, tokens: Sequence[Token]) -> list[Cell]:
+        """A cell in each of some tokens."""
         own = [token[self.place[name]] for token in tokens]
         symbols = self.reading["coded"][tape - 1]
         if not symbols:
-            return own
-        held = self._symbols(name, symbols, tokens)
-        return [symbol if cell == SOME else cell for cell, symbol in zip(own, held, strict=True)]
+            return [() if cell == self.dummy else (cell,) for cell in own]
+        names = bit_names(name, SymbolCode(tuple(symbols), self.block))
+        held = self._symbols(names, symbols, tokens)
+        return [
+            block if cell == SOME else () if cell == self.dummy else (cell,)
+            for cell, block in zip(own, held, strict=True)
+        ]
 
-    def _symbols(self, name: str, symbols: list[str], tokens: Sequence[Token]) -> list[str]:
-        """The symbol whose number the bits of a cell or head are, in each of some tokens."""
-        places = [self.place[bit_name] for bit_name in bit_names(name, SymbolCode(tuple(symbols)))]
-        numbers = (sum((token[p] == "1") << i for i, p in enumerate(places)) for token in tokens)
-        return [symbols[number] if number < len(symbols) else SOME for number in numbers]
+    def _symbols(
+        self, names: Sequence[str], symbols: list[str], tokens: Sequence[Token]
+    ) -> list[Cell]:
+        """The symbols whose numbers some bits are, in each of some tokens."""
+        places, width = [self.place[name] for name in names], (len(symbols) - 1).bit_length()
+        found = []
+        for token in tokens:
+            bits = [token[place] == "1" for place in places]
+            cells = [bits[i : i + width] for i in range(0, len(bits), width)] if width else [[]]
+            found.append(tuple(_symbol(cell, symbols) for cell in cells))
+        return found
+
+
+def _symbol(bits: Sequence[bool], symbols: list[str]) -> str:
+    """The symbol of a number; bits that are no symbol's number are shown as such."""
+    number = sum(bit << place for place, bit in enumerate(bits))
+    return symbols[number] if number < len(symbols) else SOME
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
@@ -152,16 +183,22 @@ def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) 
 
 
 def _tape(window: Window, tape: int) -> Tape:
-    """The tape of two stacks and the symbol under the head."""
+    """The tape of two stacks and what is in the registers between them."""
     blank, bottom = window.reading["blank"], window.reading["bottom"]
     stacks = [window.stack(Stack(tape, side)) for side in ("left", "right")]
-    phase = window.now("phase")
-    if phase == "run" and any(stack[:1] != [bottom] for stack in stacks):
+    phase, (before, after) = window.now("phase"), window.near(tape)
+    if phase == "run" and any(stack[:1] != [(bottom,)] for stack in stacks):
         raise unreadable(f"a stack of tape {tape} has lost its bottom")
-    left, right = ([cell for cell in stack if cell != bottom] for stack in stacks)
-    after = [window.head(tape), *reversed(right)]
+    left, right = ([cell for cell in stack if cell != (bottom,)] for stack in stacks)
+    before = [*_spelled(left), *before]
+    after = [*after, *_spelled(reversed(right))]
     if tape > 1 or phase == "run":
-        return tape_between(left, after, blank)
+        return tape_between(before, after, blank)
     if phase != "rewind":
         after = [cell for cell in window.unread() if cell != bottom]
-    return tape_between([], [*left, *after], blank)
+    outside = window.block if window.block > 1 else 0
+    return tape_between([], [*before[outside:], *after], blank)
+
+
+def _spelled(cells: Iterable[Cell]) -> Iterable[str]:
+    return chain.from_iterable(cells)

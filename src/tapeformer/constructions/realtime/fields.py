@@ -3,6 +3,9 @@
 A tape is two stacks. A stack is level 0, one column in the registers, and levels 1..k', each a
 ring of two queues of columns, `main` and `delay`. A column is X cells (tracks), each in queues
 of its own; they share a length, so one head can fetch a whole column.
+
+With M steps in a token, a cell of a column is a block of M tape cells, and the head's symbol becomes
+a window of three blocks (left, centre, right) with the head somewhere in the centre.
 """
 
 from __future__ import annotations
@@ -60,11 +63,13 @@ class Stack(TapeStack):
 
 @dataclass(frozen=True)
 class Fields(StackFields):
-    """All names for one machine and number of levels; none depends on the base.
+    """All names for one machine, levels and steps in a token; none depends on the base.
 
     A further level appends queues after all queues and registers after all registers. The
     bottom is only ever in track 0.
     """
+
+    steps: int = 1
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -94,9 +99,10 @@ class Fields(StackFields):
         return (
             Register("phase", PHASES, "start"),
             Register("verdict", VERDICTS, "run"),
-            Register("stepped", BITS, "0"),
+            Register("stepped", tuple(map(str, range(self.steps + 1))), "0"),
             Register("state", self.machine.states, self.machine.start),
             Register("grow", BITS, "0"),
+            *([Register("skip", BITS, "0")] if self.steps > 1 else []),
             *(register for tape in self.tapes for register in self._head(tape)),
             *(register for stack in self.stacks for register in self._top(stack)),
             *(register for level in levels for register in self._registers_of(level)),
@@ -133,18 +139,23 @@ class Fields(StackFields):
                 yield Queue(name, alphabet, blank, rule, False, column)
 
     def _head(self, tape: int) -> Iterator[Register]:
-        """The symbol under a head, at first the blank."""
+        """The symbol under a head, at first the blank; or the head's place and the window."""
         code, name = self.code(tape), f"tape{tape}/head"
-        if code.bits:
+        if self.steps > 1:
+            yield Register(position(tape), tuple(map(str, range(self.steps))), "0")
+            for names in window_bits(tape, code):
+                yield from (Register(bit, BITS, "0") for bit in names)
+        elif code.bits:
             yield from (Register(bit, BITS, "0") for bit in bit_names(name, code))
         else:
             yield Register(name, code.symbols, self.blank)
 
     def _top(self, stack: Stack) -> Iterator[Register]:
-        """Level 0; every stack but the input's has its bottom from the beginning."""
+        """Level 0. All stacks have a bottom from the beginning, but one that symbols are loaded to."""
+        loaded = stack.is_input and self.steps == 1
         for track in stack.top:
             for name, alphabet, blank in self.factors(track, stack):
-                holds_bottom = name == stack.top[0] and not stack.is_input
+                holds_bottom = name == stack.top[0] and not loaded
                 yield Register(name, alphabet, self.bottom if holds_bottom else blank)
 
     def _registers_of(self, level: int) -> Iterator[Register]:
@@ -157,7 +168,8 @@ class Fields(StackFields):
 
     @cached_property
     def _codes(self) -> tuple[SymbolCode, ...]:
-        return tuple(SymbolCode(tape_symbols(self.machine, tape - 1)) for tape in self.tapes)
+        symbols = (tape_symbols(self.machine, tape - 1) for tape in self.tapes)
+        return tuple(SymbolCode(known, self.steps) for known in symbols)
 
 
 def length_rule(kind: str, level: int) -> str:
@@ -168,3 +180,16 @@ def length_rule(kind: str, level: int) -> str:
 def bit_names(name: str, code: SymbolCode) -> tuple[str, ...]:
     """The factors in which a cell or head keeps the bits of its symbol."""
     return tuple(f"{name}.bit{bit}" for bit in range(code.bits))
+
+
+def position(tape: int) -> str:
+    """The register that says where the head is in the centre block."""
+    return f"tape{tape}/position"
+
+
+def window_bits(tape: int, code: SymbolCode) -> tuple[tuple[str, ...], ...]:
+    """The registers of the bits of each cell in a tape's window, from left to right."""
+    return tuple(
+        tuple(f"tape{tape}/window{cell}.bit{bit}" for bit in range(code.width))
+        for cell in range(3 * code.cells)
+    )

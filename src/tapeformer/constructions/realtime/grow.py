@@ -37,12 +37,17 @@ class GrowingRun:
     """A run that begins with the fewest levels that its input needs and adds more on demand."""
 
     def __init__(
-        self, machine: TuringMachine, word: Sequence[str], base: int = 2, levels: int | None = None
+        self,
+        machine: TuringMachine,
+        word: Sequence[str],
+        base: int = 2,
+        levels: int | None = None,
+        steps: int = 1,
     ) -> None:
-        self.turing_machine = machine
+        self.turing_machine, self.steps = machine, steps
         self.grown = 0
-        self.layout = layout(machine, levels or fewest_levels(len(word), base), base)
-        self.machine = queue_machine(machine, self.layout.levels)
+        self.layout = layout(machine, levels or fewest_levels(len(word), base), base, steps=steps)
+        self.machine = queue_machine(machine, self.layout.levels, steps)
         self._run = QueueRun(self.machine, self.layout, word)
         self._grow = factor_names(self.machine).index(GROW)
 
@@ -58,8 +63,9 @@ class GrowingRun:
 
     def _add_level(self) -> None:
         old, kept = self.machine, self._run.window()
-        self.layout = layout(self.turing_machine, self.layout.levels + 1, self.layout.base)
-        self.machine = queue_machine(self.turing_machine, self.layout.levels)
+        levels, base, steps = self.layout.levels + 1, self.layout.base, self.steps
+        self.layout = layout(self.turing_machine, levels, base, steps=steps)
+        self.machine = queue_machine(self.turing_machine, levels, steps)
         tokens = extended(old, self.machine, kept)
         self._run = QueueRun.resumed(self.machine, self.layout, tokens, self._run.count)
         self._grow = factor_names(self.machine).index(GROW)

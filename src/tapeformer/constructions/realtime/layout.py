@@ -19,23 +19,28 @@ def layout(
     levels: int | None = None,
     base: int | None = None,
     space: int | None = None,
+    steps: int = 1,
 ) -> Layout:
     """main_i is b^i - b^(i-1) columns long and delay_i b^(i-1); b is 2 unless space asks for more.
 
-    What is not given is the least that holds `space` cells on either side of a head.
+    What is not given is the least that holds `space` cells on either side of a head. With several
+    `steps` in a token, a column holds blocks of as many cells.
     """
     check_given(levels, base, space)
-    levels, base = _levels_and_base(levels, base, space or 0)
+    blocks = None if space is None else -(-space // steps)
+    levels, base = _levels_and_base(levels, base, blocks or 0)
     check_levels(levels)
     check_power(base, levels - 1)
-    if space is not None and capacity(levels, base) < space:
+    cells = steps * capacity(levels, base)
+    if space is not None and cells < space:
+        blocks_of = "" if steps == 1 else f"{steps} "
         raise refuse(
             f"base {base} with {levels} levels is too small for {space} cells",
-            expected=f"{TRACKS} (1 + b + ... + b^levels) - 1 at least {space}",
-            got=str(capacity(levels, base)),
+            expected=f"{blocks_of}({TRACKS} (1 + b + ... + b^levels) - 1) at least {space}",
+            got=str(cells),
             remedy="give a larger base, more levels or less space",
         )
-    return Layout(NAME, levels, base, _lengths(levels, base), capacity(levels, base))
+    return Layout(NAME, levels, base, _lengths(levels, base), cells)
 
 
 def check_levels(levels: int) -> None:
@@ -46,7 +51,7 @@ def check_levels(levels: int) -> None:
 
 
 def capacity(levels: int, base: int) -> int:
-    """The cells that a stack holds beside its bottom."""
+    """The cells, or blocks of cells, that a stack holds beside its bottom."""
     columns: int = sum(base**level for level in range(levels + 1))
     return TRACKS * columns - 1
 

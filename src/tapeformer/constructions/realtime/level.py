@@ -95,6 +95,15 @@ def level_view(
     )
 
 
+@dataclass(frozen=True)
+class StackView:
+    """One stack as the last token left it: level 0, and levels 1..k'."""
+
+    stack: Stack
+    top: Column
+    levels: tuple[Level, ...]
+
+
 def decide(build: Builder, level: Level, above: Operation) -> Operation:
     """The level's operation from now on; `above` is that of the next level up to now.
 

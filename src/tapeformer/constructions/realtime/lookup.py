@@ -110,7 +110,7 @@ def fired(
     numbers = rule_numbers(fields.machine)
     for rule in live_rules(fields.machine):
         read = zip(views, rule.read, strict=True)
-        match = [state[rule.state], *(t for v, s in read for t in _tests(v.code, s, v.head))]
+        match = [state[rule.state], *(t for v, s in read for t in tests(v.code, s, v.head))]
         needs = [need for r, m in zip(ready, rule.moves, strict=True) for need in r[m]]
         name, own = f"{rule.state} {' '.join(rule.read)}", [numbers[rule.state, rule.read]]
         met.append((build.all_of(*match, label=f"applies in {name}", rules=own), rule))
@@ -225,13 +225,13 @@ def _reading(
     state: str,
 ) -> Literal:
     places = zip(fields.tapes, heads, read, strict=True)
-    tests = (test for tape, head, s in places for test in _tests(fields.code(tape), s, head))
-    return build.all_of(arrived, *tests, label=f"comes to {state} {' '.join(read)}")
+    met = (test for tape, head, s in places for test in tests(fields.code(tape), s, head))
+    return build.all_of(arrived, *met, label=f"comes to {state} {' '.join(read)}")
 
 
-def _tests(code: SymbolCode, symbol: str, cell: Cell) -> tuple[Literal, ...]:
+def tests(code: SymbolCode, symbol: str, cell: Cell) -> tuple[Literal, ...]:
     """Return the literals that all hold iff a cell that is not empty holds the symbol."""
-    if not code.bits:
+    if code.one_hot:
         return (cell[symbol],)
     held = code.planes(symbol)
-    return tuple(cell[b] if b in held else negated(cell[b]) for b in range(code.bits))
+    return tuple(cell[b] if b in held else negated(cell[b]) for b in range(code.width))

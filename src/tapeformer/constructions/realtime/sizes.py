@@ -25,7 +25,7 @@ def more_levels(levels: int, base: int) -> int:
     return levels
 
 
-def choose(machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
+def choose(machine: TuringMachine, asked: Sizes, need: Need, steps: int = 1) -> Sizes:
     """Choose the fewest levels that hold the input and the space asked for.
 
     A model that cannot grow, and whose space is not known, gets the levels that a run grows to first.
@@ -36,7 +36,7 @@ def choose(machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
     base = 2 if asked.base is None else asked.base
     levels = fewest_levels(need.length, base)
     if asked.space is not None:
-        levels = max(levels, layout(machine, base=base, space=asked.space).levels)
+        levels = max(levels, layout(machine, base=base, space=asked.space, steps=steps).levels)
     elif not need.growing:
         levels = max(levels, more_levels(1, base))
     return replace(asked, base=base, levels=levels)

@@ -1,9 +1,8 @@
-"""From a k-tape Turing machine to the synchronous queue machine that makes a step in every token."""
+"""From a k-tape Turing machine to the synchronous queue machine that makes steps in every token."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
@@ -12,6 +11,7 @@ from tapeformer.constructions.realtime.code import Cell
 from tapeformer.constructions.realtime.column import (
     Column,
     Operation,
+    StackOrder,
     bit_wire,
     column_of,
     put,
@@ -20,17 +20,12 @@ from tapeformer.constructions.realtime.column import (
     wires_of,
     without,
 )
-from tapeformer.constructions.realtime.control import (
-    StackOrder,
-    control,
-    control_outputs,
-    orders,
-)
+from tapeformer.constructions.realtime.control import control, control_outputs, orders
 from tapeformer.constructions.realtime.fields import HIGH, NO_MARK, Fields, Stack
 from tapeformer.constructions.realtime.layout import NAME, check_levels
 from tapeformer.constructions.realtime.level import (
-    Level,
     LevelClock,
+    StackView,
     decide,
     full_after,
     level_clock,
@@ -38,14 +33,15 @@ from tapeformer.constructions.realtime.level import (
     move,
 )
 from tapeformer.constructions.realtime.lookup import TapeView, head_of, tape_view
+from tapeformer.constructions.realtime.speedup.control import several_steps
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 
 
-def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
-    """The queue machine of a Turing machine; it depends on the levels, not on the base."""
+def queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueMachine:
+    """The queue machine of a Turing machine; it depends on levels and steps, not on the base."""
     check_levels(levels)
-    fields = Fields(machine, levels)
+    fields = Fields(machine, levels, steps)
     first, *copies = fields.input_queues()
     return QueueMachine(
         name=machine.name,
@@ -68,14 +64,16 @@ def reading(fields: Fields) -> dict[str, object]:
     codes = [fields.code(tape) for tape in fields.tapes]
     names = [queue.name for queue in fields.queues()]
     names += [register.name for register in fields.registers()]
+    several = {"steps_per_token": fields.steps} if fields.steps > 1 else {}
     return {
+        **several,
         "construction": NAME,
         "tapes": fields.machine.tapes,
         "levels": fields.levels,
         "blank": fields.blank,
         "dummy": fields.dummy,
         "bottom": fields.bottom,
-        "coded": [list(code.symbols) if code.bits else [] for code in codes],
+        "coded": [[] if code.one_hot else list(code.symbols) for code in codes],
         "factors": names,
     }
 
@@ -87,13 +85,10 @@ def step_circuit(fields: Fields) -> Circuit:
     inputs |= {r.name: build.input(r.name, r.alphabet) for r in fields.registers()}
     clocks = _clocks(build, fields, inputs)
     views = [_stack_view(fields, stack, clocks, inputs) for stack in fields.stacks]
-    tapes = tuple(_tape(build, fields, views, inputs, number) for number in fields.tapes)
-    with build.scope("control"):
-        decided = control(build, fields, inputs, tapes)
-        outputs = dict(control_outputs(build, fields, decided, inputs))
-        told = list(orders(build, fields, decided, tapes))
-    outputs["grow"] = bit_wire(_grow(build, views))
-    outputs |= _clock_outputs(build, fields, clocks, views, inputs)
+    controlled = _one_step if fields.steps == 1 else several_steps
+    decided, told = controlled(build, fields, inputs, views)
+    outputs = {"grow": bit_wire(_grow(build, views))}
+    outputs |= {**dict(_clock_outputs(build, fields, clocks, views, inputs)), **decided}
     for view, order in zip(views, told, strict=True):
         with build.scope(view.stack.name):
             outputs |= _stack_outputs(build, fields, view, order)
@@ -102,13 +97,15 @@ def step_circuit(fields: Fields) -> Circuit:
     return simplify(build.circuit())
 
 
-@dataclass(frozen=True)
-class StackView:
-    """One stack as the last token left it: level 0, and levels 1..k'."""
-
-    stack: Stack
-    top: Column
-    levels: tuple[Level, ...]
+def _one_step(
+    build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: Sequence[StackView]
+) -> tuple[dict[str, Wire], list[StackOrder]]:
+    """The control that makes a step in every token: its registers, and what each stack is told."""
+    tapes = tuple(_tape(build, fields, views, inputs, number) for number in fields.tapes)
+    with build.scope("control"):
+        decided = control(build, fields, inputs, tapes)
+        outputs = dict(control_outputs(build, fields, decided, inputs))
+        return outputs, list(orders(build, fields, decided, tapes))
 
 
 def _clocks(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> tuple[LevelClock, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -15,7 +16,8 @@ from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import generate
+from tapeformer.inference.generation import Counters, Generation, finished, generate
+from tapeformer.inference.generation import Limits as RunLimits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 from tapeformer.windows import Integers
@@ -38,6 +40,11 @@ class BatchOptions:
     cache: Path | None = None
     processes: int = 1
 
+    @property
+    def limits(self) -> RunLimits:
+        """How far an input may go that runs alone."""
+        return RunLimits(self.max_steps, self.max_tokens)
+
 
 @dataclass(frozen=True, eq=False)
 class BatchModel:
@@ -54,7 +61,8 @@ class BatchRunner:
     def __init__(self, bundle: Bundle, options: BatchOptions) -> None:
         self.bundle, self.options, self.reader = bundle, options, Reader(bundle)
         self.encoder = PromptEncoder(self.reader)
-        self.limits = Limits(options.max_steps, options.max_tokens)
+        self.rest = options.max_steps % self.reader.steps_per_token
+        self.limits = Limits(options.max_steps - self.rest, options.max_tokens)
         self.batch: Batch | None = None
         try:
             self.batch = Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
@@ -85,24 +93,36 @@ class BatchRunner:
         for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.limits):
             if ended.doubted.any():
                 yield from ((int(n), self._alone(words[n])) for n in ended.inputs)
+            elif self.rest and not ended.stopped.any():
+                yield from self._continued(words, ended)
             else:
                 seconds = (perf_counter() - started) / len(words)
                 found = self._answers(ended, prompts.lengths[ended.inputs], seconds)
                 yield from zip(ended.inputs.tolist(), found, strict=True)
 
+    def _continued(self, words: Sequence[Word], ended: Ended) -> Iterator[tuple[int, Found]]:
+        """Go on with inputs that have fewer steps left than a token makes: one may end in those."""
+        columns = (ended.inputs, ended.tokens, ended.counted, ended.before, ended.margin)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for number, (index, tokens, steps, before, margin) in enumerate(rows):
+            run = Generation(self.bundle, words[index], "sparse")
+            counts = Counters(tokens, steps, before if steps else None)
+            run.resume(ended.windows.rows(number), run.prompt_tokens, counts)
+            run.engine.margin = margin
+            yield index, _or_error(partial(finished, run, self.options.limits))
+
     def _alone(self, word: Word) -> Found:
         """An input that machine code cannot decide, by the sparse engine."""
         options = self.options
-        try:
-            return generate(
+        return _or_error(
+            lambda: generate(
                 self.bundle,
                 word,
                 engine="sparse",
                 max_steps=options.max_steps,
                 max_tokens=options.max_tokens,
             )
-        except TapeformerError as error:
-            return error
+        )
 
     def _answers(self, ended: Ended, prompt_tokens: Integers, seconds: float) -> Iterator[Found]:
         """What the last windows of inputs say; edited weights may make some that mean nothing."""
@@ -127,3 +147,11 @@ class BatchRunner:
                 margin=margin,
                 seconds=seconds,
             )
+
+
+def _or_error(make: Callable[[], Answer]) -> Found:
+    """An answer, or the error instead: edited weights may make windows that mean nothing."""
+    try:
+        return make()
+    except TapeformerError as error:
+        return error
