@@ -194,9 +194,11 @@ def _mean(
         cache.total = numbers.zeros(new.shape[0])
     strict = head.mask == "strict"
     out = numbers.zeros(*new.shape)
+    used = np.flatnonzero((new != 0).any(axis=1) | (cache.total != 0))
     for column in range(new.shape[1]):
-        before, cache.total = cache.total, numbers.rounded(cache.total + new[:, column])
-        out[:, column] = before if strict else cache.total
+        before = cache.total[used]
+        cache.total[used] = numbers.rounded(before + new[used, column])
+        out[used, column] = before if strict else cache.total[used]
     count = places + (0 if strict else 1)
     out = numbers.rounded(out / numbers.array(max(int(n), 1) for n in count))
     return out, Attended(

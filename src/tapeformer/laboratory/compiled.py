@@ -152,7 +152,7 @@ def _layer(layer: WeightsLayer, offsets: Sequence[int], d: int) -> Layer:
         numbered(d),
         [Row(at, {}, b) for at, b in enumerate(layer.mix_bias.tolist()) if b],
     )
-    networks: list[Any] = [(bias,)] if bias.rows else []
+    networks: list[Any] = [(bias,)] if len(bias.outputs) else []
     if layer.feed_forward:
         networks.append(_network(layer.feed_forward))
     return Layer(tuple(heads), tuple(networks))

@@ -85,26 +85,51 @@ class Map:
     """A sparse affine map between named coordinates; every product and sum is rounded.
 
     A sum begins with its bias and goes on in the order of its terms: the order is part of a
-    construction, since `-1 + [bit] + x` is exact where `x + [bit] - 1` loses digits of x.
+    construction, since `-1 + [bit] + x` is exact where `x + [bit] - 1` loses digits of x. All rows
+    are summed side by side, the longest first, so that term j is added to the first rows only.
     """
 
     def __init__(self, source: Fields, target: Fields, rows: Iterable[Row]) -> None:
         self.source, self.target = source, target
-        self.rows = [
+        kept = sorted(rows, key=lambda one: -len(_nonzero(one.terms)))
+        self.outputs = np.array([target.index[one.to] for one in kept], np.int64)
+        if len(set(self.outputs.tolist())) < len(kept):
+            raise ValueError("two rows of a map lead to one coordinate")
+        self.biases = [Fraction(one.bias) for one in kept]
+        terms = [_nonzero(one.terms) for one in kept]
+        longest = len(terms[0]) if terms else 0
+        self.terms = [
             (
-                target.index[one.to],
-                [(source.index[key], Fraction(c)) for key, c in one.terms.items() if c],
-                Fraction(one.bias),
+                np.array([source.index[part[j][0]] for part in terms if len(part) > j], np.int64),
+                [Fraction(part[j][1]) for part in terms if len(part) > j],
             )
-            for one in rows
+            for j in range(longest)
         ]
+        self._numbers: dict[str, tuple[Array, list[Array | None]]] = {}
 
     def __call__(self, x: Array, numbers: Arithmetic) -> Array:
         """Return the outputs for every column."""
+        biases, factors = self._in(numbers)
+        acc = np.repeat(biases, x.shape[1], axis=1)
+        for (index, _), factor in zip(self.terms, factors, strict=True):
+            part = x[index]
+            if factor is not None:
+                part = numbers.rounded(part * factor)
+            acc[: len(index)] = numbers.rounded(acc[: len(index)] + part)
         out = numbers.zeros(self.target.size, x.shape[1])
-        for to, terms, bias in self.rows:
-            out[to] = numbers.rounded(out[to] + _sum(x, terms, bias, numbers))
+        out[self.outputs] = acc
         return out
+
+    def _in(self, numbers: Arithmetic) -> tuple[Array, list[Array | None]]:
+        """Return biases and coefficients in an arithmetic; None where all of them are 1."""
+        if numbers.name not in self._numbers:
+            biases = numbers.array(self.biases)[:, None]
+            factors = [
+                None if all(c == 1 for c in part) else numbers.array(part)[:, None]
+                for _, part in self.terms
+            ]
+            self._numbers[numbers.name] = biases, factors
+        return self._numbers[numbers.name]
 
     @property
     def entries(self) -> int:
@@ -113,22 +138,12 @@ class Map:
 
     def parameters(self) -> list[Fraction]:
         """Return the entries that are not zero."""
-        entries = [c for _, terms, bias in self.rows for c in (bias, *(c for _, c in terms))]
+        entries = [*self.biases, *(c for _, part in self.terms for c in part)]
         return [entry for entry in entries if entry]
 
 
-def _sum(
-    x: Array, terms: Sequence[tuple[int, Fraction]], bias: Fraction, numbers: Arithmetic
-) -> Array:
-    acc: Array | None = None
-    if bias:
-        acc = np.full(x.shape[1], numbers.constant(bias), numbers.dtype)
-    for index, coefficient in terms:
-        part = x[index]
-        if coefficient != 1:
-            part = numbers.rounded(part * numbers.constant(coefficient))
-        acc = part if acc is None else numbers.rounded(acc + part)
-    return numbers.zeros(x.shape[1]) if acc is None else acc
+def _nonzero(terms: Terms) -> list[tuple[Key, Number]]:
+    return [(key, coefficient) for key, coefficient in terms.items() if coefficient]
 
 
 def relu(x: Array, numbers: Arithmetic) -> Array:

@@ -27,12 +27,16 @@ StepMade: TypeAlias = tuple[str, Symbols, Moves]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A machine as a row takes it; `prefix` counts the steps before its own for a word's length."""
+    """A machine as a row takes it.
+
+    For a word's length, `prefix` counts the steps before the machine's own and `head` says where
+    the head of tape 1 starts. `plain` spells symbols that were added.
+    """
 
     machine: TuringMachine
     plain: Mapping[str, str] = field(default_factory=dict)
     prefix: Callable[[int], int] = lambda _: 0
-    head: int = 0
+    head: Callable[[int], int] = lambda _: 0
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -149,7 +153,7 @@ def scanned(machine: TuringMachine) -> Prepared:
         prepared,
         machine=replace(inner, start=init, rules=(*rules, *inner.rules), cases=()),
         prefix=lambda n: 2 * n + 3 + before(n),
-        head=-1,
+        head=lambda _: -1,
     )
 
 

@@ -34,7 +34,8 @@ class Task:
     @cached_property
     def trace(self) -> Trace:
         """The direct simulation of the machine as the row takes it."""
-        return traced(self.machine, self.word, self.prefix + self.steps, self.prepared.head)
+        head = self.prepared.head(len(self.word))
+        return traced(self.machine, self.word, self.prefix + self.steps, head)
 
     @property
     def reach(self) -> int:
