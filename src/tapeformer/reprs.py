@@ -23,7 +23,7 @@ class ShortRepr:
 
 
 def _shown(value: object) -> str:
-    """A text cut where it is long, a short tuple of plain values, the count of anything longer."""
+    """Return a text cut where it is long, a short tuple of plain values, the count of anything longer."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, tuple) and len(value) <= FEW and all(_plain(item) for item in value):

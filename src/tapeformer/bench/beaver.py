@@ -49,7 +49,7 @@ class Pace:
         return self.watch is None or self.watch(tokens)
 
     def rows(self, pieces: int = 30) -> list[Row]:
-        """Tokens per second over the run, in about so many pieces."""
+        """Return tokens per second over the run, in about so many pieces."""
         every = max(1, (len(self.noted) - 1) // pieces)
         marks = self.noted[::every]
         return [
@@ -89,7 +89,7 @@ def beaver_to_its_end(pace: Pace, max_steps: int = MOST_STEPS) -> Row:
 
 
 def compared(bundle: Bundle, tokens: int, watch: Watch | None, peer: str = "sparse") -> Row:
-    """The first tokens of the native engine beside another's, a piece at a time."""
+    """Return the first tokens of the native engine beside another's, a piece at a time."""
     ours, theirs = _prompted("native", bundle), _prompted(peer, bundle)
     done = 0
     while done < tokens and (watch is None or watch(done)):

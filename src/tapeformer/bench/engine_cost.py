@@ -35,7 +35,7 @@ Tell = Callable[[str], None]
 
 
 def excursions(window: int, engine: str) -> Stream:
-    """An engine at work on the excursions, with one level and a window of about the size asked."""
+    """Return an engine at work on the excursions, with one level and a window of about the size asked."""
     machine = WORKLOADS["excursions"].machine
     bundle = compile_machine(machine, CompileOptions("paper", levels=1, base=window // 2))
     return Generation(bundle, ("a",) * 8, engine).engine
@@ -71,7 +71,7 @@ def later_costs(model: str, engine: str, tell: Tell, counts: Sequence[int]) -> l
 def _taking_turns(
     streams: Mapping[int, Stream], reference: int, tokens: int, slices: int
 ) -> dict[int, dict[str, float]]:
-    """The spread of each stream's time per token, and its ratio to that of one of them."""
+    """Return the spread of each stream's time per token, and its ratio to that of one of them."""
     times: dict[int, list[float]] = {number: [] for number in streams}
     for _ in range(slices):
         for number, stream in streams.items():
@@ -92,7 +92,7 @@ def _filled(window: int, engine: str, tell: Tell) -> Stream:
 
 
 def nanoseconds(stream: Stream, tokens: int) -> float:
-    """The time per token of one slice."""
+    """Return the time per token of one slice."""
     started = perf_counter()
     stream.run(tokens)
     return (perf_counter() - started) / tokens * 1e9
@@ -140,7 +140,7 @@ def _token_row(
 
 
 def _beside(rows: Sequence[Row], reference: int) -> list[Row]:
-    """The rows with the ratios to the one of a number of tokens."""
+    """Return the rows with the ratios to the one of a number of tokens."""
     base = next(row for row in rows if row["tokens"] == reference)
     return [
         {
@@ -153,7 +153,7 @@ def _beside(rows: Sequence[Row], reference: int) -> list[Row]:
 
 
 def sliced(stream: Stream, tokens: int) -> list[float]:
-    """Makes so many tokens; the times per token of slices all over the run."""
+    """Make so many tokens; the times per token of slices all over the run."""
     size = min(SLICE, tokens)
     count = min(tokens // size, MOST_SLICES)
     times = []
@@ -164,7 +164,7 @@ def sliced(stream: Stream, tokens: int) -> list[float]:
 
 
 def main() -> None:
-    """Times slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
+    """Time slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
     model, engine, tokens = sys.argv[1], sys.argv[2], int(sys.argv[3])
     times = sliced(MODELS[model](engine), tokens)
     print(json.dumps({"ns": times, "MB": [peak_megabytes()]}))

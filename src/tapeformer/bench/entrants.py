@@ -55,21 +55,21 @@ class Entrant:
 
 
 def make_stream(engine: str, bundle: Bundle, folder: Path) -> Stream:
-    """An engine whose machine code, if it has any, is kept in a folder."""
+    """Return an engine whose machine code, if it has any, is kept in a folder."""
     if engine == "native":
         return native.Engine(bundle.weights, bundle.offsets, cache=folder)
     return make_engine(engine, bundle.weights, bundle.offsets)
 
 
 def prompt_rows(reader: Reader, word: Word) -> NDArray[np.int32]:
-    """A word as the tokens of a prompt."""
+    """Return a word as the tokens of a prompt."""
     return np.asarray(reader.prompt(tuple(word)), np.int32)
 
 
 def of_engine(
     engine: str, bundle: Bundle, word: Word, folder: Path, steps: int, tokens: int
 ) -> Entrant:
-    """An engine that makes so many steps or tokens, fewer where the machine halts."""
+    """Run an engine for so many steps or tokens, fewer where the machine halts."""
     reader = Reader(bundle)
     prompt = prompt_rows(reader, word)
 
@@ -84,7 +84,7 @@ def of_engine(
 
 
 def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[int, int]:
-    """Goes on up to a number of steps or tokens, or to the verdict; answers tokens and steps.
+    """Go on up to a number of steps or tokens, or to the verdict; answers tokens and steps.
 
     A token makes at most one step, so no piece can pass the number of steps.
     """
@@ -98,7 +98,7 @@ def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[
 
 
 def of_simulator(machine: TuringMachine, word: Word, steps: int) -> Entrant:
-    """The project's own direct simulator."""
+    """Return the project's own direct simulator."""
 
     def once() -> Made:
         started = perf_counter()
@@ -121,7 +121,7 @@ def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
 
 
 def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) -> Entrant:
-    """Many inputs at once in this process, each to its verdict or a number of steps."""
+    """Run many inputs at once in this process, each to its verdict or a number of steps."""
     assert len(words) <= INPUTS
     reader, batch = Reader(bundle), Batch(bundle.weights, bundle.offsets, folder)
     prompts = prompts_of([prompt_rows(reader, word) for word in words])

@@ -15,17 +15,17 @@ MISSING = (
 
 
 def has_peers() -> bool:
-    """Whether there is anything to compare with."""
+    """Return whether there is anything to compare with."""
     return find_spec("automata") is not None
 
 
 def peer_name(machine: TuringMachine) -> str:
-    """Which of automata-lib's classes a machine needs."""
+    """Return which of automata-lib's classes a machine needs."""
     return f"automata-lib {'DTM' if machine.tapes == 1 else 'MNTM'}"
 
 
 def peer_machine(machine: TuringMachine) -> Any:
-    """The same machine for automata-lib: a DTM for one tape, an MNTM for several."""
+    """Return the same machine for automata-lib: a DTM for one tape, an MNTM for several."""
     from automata.tm.dtm import DTM
     from automata.tm.mntm import MNTM
 
@@ -60,11 +60,11 @@ def _several_tapes(machine: TuringMachine) -> dict[str, dict[tuple[str, ...], An
 
 
 def peer_run(peer: Any, machine: TuringMachine, word: Sequence[str]) -> Iterator[Any]:
-    """The peer's configurations, the first one before any step."""
+    """Return the peer's configurations, the first one before any step."""
     configurations: Iterator[Any] = peer.read_input_stepwise("".join(word) or machine.blank)
     return configurations
 
 
 def peer_steps(peer: Any, machine: TuringMachine, word: Sequence[str], most: int) -> int:
-    """Takes so many steps of a peer, fewer where it halts; answers how many."""
+    """Take so many steps of a peer, fewer where it halts; answers how many."""
     return sum(1 for _ in islice(peer_run(peer, machine, word), most + 1)) - 1

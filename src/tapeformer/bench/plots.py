@@ -15,7 +15,7 @@ require("matplotlib", extra="plots", what="a page with plots")
 
 
 def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str]:
-    """Tokens per step against s on log axes, with the slopes 1/k'."""
+    """Return tokens per step against s on log axes, with the slopes 1/k'."""
     figure, axes = _figure("s (cells)", "tokens per step", f"tokens per step: {machine}")
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -33,7 +33,7 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
 
 
 def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
-    """A ratio against s, which stays bounded where a theorem says so."""
+    """Return a ratio against s, which stays bounded where a theorem says so."""
     figure, axes = _figure("s (cells)", key, key)
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -47,7 +47,7 @@ def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
 
 
 def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """Steps and tokens per second as bars on log axes, with the least and the most as whiskers."""
+    """Return steps and tokens per second as bars on log axes, with the least and the most as whiskers."""
     figure, panels = _panels(2, (15, 1.5 + 0.3 * len(rows)))
     names = [f"{row['machine'].split(',')[0]}: {row['what']}" for row in rows]
     colours = [f"C{list(dict.fromkeys(r['what'] for r in rows)).index(r['what'])}" for r in rows]
@@ -68,7 +68,7 @@ def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str]) -> list[str]:
-    """What a token costs against `x`, a panel for each cost; times with their quartiles."""
+    """Return what a token costs against `x`, a panel for each cost; times with their quartiles."""
     figure, panels = _panels(len(ys), (6 * len(ys), 4.5))
     for axes, y in zip(panels, ys, strict=True):
         places, highest = [row[x] for row in rows], [row[y] for row in rows]
@@ -82,7 +82,7 @@ def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str
 
 
 def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """Tokens per second over a run, piece by piece."""
+    """Return tokens per second over a run, piece by piece."""
     figure, (axes,) = _panels(1, (8, 4.5))
     millions = [row["tokens"] / 1e6 for row in rows]
     axes.plot(millions, [row["tokens per second"] / 1e6 for row in rows], "o-")
@@ -93,7 +93,7 @@ def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """Rows of Table 1 side by side: bits, window, tokens per step, dimension."""
+    """Return rows of Table 1 side by side: bits, window, tokens per step, dimension."""
     keys = ("precision_bits", "window", "cot_per_step", "dimension")
     figure, panels = _panels(len(keys), (4 * len(keys), 1 + 0.35 * len(rows)))
     for axes, key in zip(panels, keys, strict=True):
@@ -108,7 +108,7 @@ def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def _panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
-    """A figure with panels side by side."""
+    """Return a figure with panels side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

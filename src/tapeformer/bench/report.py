@@ -40,7 +40,7 @@ def levels_of(row: Row) -> int:
 
 
 def hardware() -> str:
-    """What the numbers depend on, without naming the machine."""
+    """Return what the numbers depend on, without naming the machine."""
     model = _first_of("/proc/cpuinfo", "model name") or platform.machine()
     kilobytes = (_first_of("/proc/meminfo", "MemTotal") or "").split()
     memory = [f"{int(kilobytes[0]) / 2**20:.0f} GB memory"] if kilobytes else []
@@ -49,7 +49,7 @@ def hardware() -> str:
 
 
 def _first_of(path: str, name: str) -> str | None:
-    """The value of the first line `name: value` of a file, if there is one."""
+    """Return the value of the first line `name: value` of a file, if there is one."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -58,7 +58,7 @@ def _first_of(path: str, name: str) -> str | None:
 
 
 def _versions() -> list[str]:
-    """The packages that speed depends on, those that are installed."""
+    """Return the packages that speed depends on, those that are installed."""
     found = []
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -67,14 +67,14 @@ def _versions() -> list[str]:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has had, not counting what it was started from."""
+    """Return the most memory that this process has had, not counting what it was started from."""
     found = _first_of("/proc/self/status", "VmHWM")
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return (int(found.split()[0]) if found else kilobytes) / 1024
 
 
 def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:
-    """Writes `name.md` and one CSV file a section; answers the page's path."""
+    """Write `name.md` and one CSV file a section; answers the page's path."""
     page = folder / f"{name}.md"
     with _written(folder):
         for section in sections:
@@ -85,7 +85,7 @@ def write_report(folder: Path, name: str, command: str, sections: Sequence[Secti
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder of a report, before anything is measured in vain."""
+    """Make the folder of a report, before anything is measured in vain."""
     with _written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -94,7 +94,7 @@ def make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _written(folder: Path) -> Iterator[None]:
-    """One message for whatever keeps a report from being written."""
+    """Raise one message for whatever keeps a report from being written."""
     try:
         yield
     except OSError as error:
@@ -113,7 +113,7 @@ def _page(name: str, command: str, sections: Sequence[Section]) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Rows as a Markdown table."""
+    """Return rows as a Markdown table."""
     if not rows:
         return "(nothing measured)"
     keys = list(rows[0])

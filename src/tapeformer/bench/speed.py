@@ -46,7 +46,7 @@ class Patience:
 def speed(
     contests: Sequence[Contest], patience: Patience, tell: Tell
 ) -> tuple[list[Row], list[Row]]:
-    """Every contest: rows of rates, and rows of seconds to the first token."""
+    """Run every contest: return rows of rates, and rows of seconds to the first token."""
     if not has_peers():
         tell(MISSING)
     rates: list[Row] = []
@@ -60,7 +60,7 @@ def speed(
 
 
 def contest_rows(contest: Contest, patience: Patience, folder: Path, tell: Tell) -> list[Row]:
-    """All entrants on one machine, with the ratio of their steps per second to automata-lib's."""
+    """Return all entrants on one machine, with the ratio of their steps per second to automata-lib's."""
     entrants = entrants_of(contest, folder)
     timed = round_robin(entrants, patience, lambda text: tell(f"{contest.machine_name}: {text}"))
     names = [entrant.name for entrant in entrants]
@@ -87,7 +87,7 @@ def _check_steps(contest: Contest, timed: dict[str, list[Made]]) -> None:
 
 
 def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
-    """All that can run a contest; automata-lib where it is installed."""
+    """Return all that can run a contest; automata-lib where it is installed."""
     machine, bundle, word, steps = contest.machine, contest.bundle, contest.word, contest.steps
     entrants = [of_peer(machine, word, steps)] if has_peers() else []
     entrants.append(of_simulator(machine, word, steps))
@@ -100,7 +100,7 @@ def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
 
 
 def round_robin(entrants: Sequence[Entrant], patience: Patience, tell: Tell) -> list[list[Made]]:
-    """What each made in each repeat; they take turns, so that other work disturbs all alike."""
+    """Return what each made in each repeat; they take turns, so that other work disturbs all alike."""
     timed: list[list[Made]] = [[] for _ in entrants]
     for repeat in range(patience.repeats):
         for entrant, made in zip(entrants, timed, strict=True):
@@ -112,7 +112,7 @@ def round_robin(entrants: Sequence[Entrant], patience: Patience, tell: Tell) -> 
 
 
 def _lasting(entrant: Entrant, least: float) -> Made:
-    """Runs again and again until it has lasted long enough to be timed."""
+    """Run again and again until it has lasted long enough to be timed."""
     made = entrant.once()
     while made.seconds < least:
         made += entrant.once()
@@ -120,7 +120,7 @@ def _lasting(entrant: Entrant, least: float) -> Made:
 
 
 def _rates(repeats: Sequence[Made]) -> dict[str, float | int | None]:
-    """Medians with the least and the most; nothing where nothing of the kind was made."""
+    """Return medians with the least and the most; nothing where nothing of the kind was made."""
     rates: dict[str, float | int | None] = {"repeats": len(repeats)}
     for unit in ("tokens", "steps"):
         rates[f"{unit} a run"] = getattr(repeats[0], unit) // repeats[0].runs
@@ -137,7 +137,7 @@ def _ratio(rate: float | int | None, peer: float | int | None) -> float | None:
 
 
 def summary(rows: Sequence[Row]) -> list[Row]:
-    """The table to show: a column for each machine, medians with least and most in brackets."""
+    """Return the table to show: a column for each machine, medians with least and most in brackets."""
     machines = list(dict.fromkeys(row["machine"] for row in rows))
     cells: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -163,7 +163,7 @@ def _cell(row: Row, unit: str) -> str:
 
 
 def first_token(contest: Contest, folder: Path) -> Row:
-    """Seconds from a machine to its first token: compiling, then an engine and its prompt.
+    """Return seconds from a machine to its first token: compiling, then an engine and its prompt.
 
     The folder has no machine code of the model yet.
     """

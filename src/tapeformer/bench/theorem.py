@@ -61,7 +61,7 @@ def _sizes(name: str, sizes: Sequence[int], largest: int | None) -> list[int]:
 
 
 def measure(point: Point, engine: str) -> Row:
-    """Runs one point, checks the answer against the direct simulation, and reports the costs."""
+    """Run one point, checks the answer against the direct simulation, and reports the costs."""
     work = WORKLOADS[point.name]
     word = work.word(point.space)
     expected = simulate(work.machine, word)
@@ -122,7 +122,7 @@ def _total_queue_length(bundle: Bundle) -> int:
 
 
 def fitted_exponent(pairs: Sequence[tuple[float, float]]) -> float:
-    """The slope of log y against log x, by least squares."""
+    """Return the slope of log y against log x, by least squares."""
     xs = [math.log(x) for x, _ in pairs]
     ys = [math.log(y) for _, y in pairs]
     middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
@@ -154,7 +154,7 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
 def theorem(
     engine: str, largest: int | None, tell: Callable[[Point], None]
 ) -> tuple[list[Section], list[Row]]:
-    """All points, as the sections of a page."""
+    """Return all points, as the sections of a page."""
     rows: list[Row] = []
     for point in points(largest):
         tell(point)

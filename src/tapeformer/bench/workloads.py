@@ -76,12 +76,12 @@ class Workload:
     machine: TuringMachine
 
     def word(self, space: int) -> tuple[str, ...]:
-        """An input that makes the machine use about so many cells."""
+        """Return an input that makes the machine use about so many cells."""
         return ("a",) * max(space - 1, 1)
 
 
 def sweep(rounds: int = 2, name: str = "fill_and_drain") -> TuringMachine:
-    """Fills one stack and drains the other, then the reverse."""
+    """Fill one stack and drains the other, then the reverse."""
     rows = []
     for n in range(1, rounds + 1):
         following = f"right{n + 1}" if n < rounds else "done"

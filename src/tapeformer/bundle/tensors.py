@@ -27,7 +27,7 @@ Tensors: TypeAlias = dict[str, Integers]
 
 
 def parameter_bytes(weights: TransformerWeights) -> bytes:
-    """The file's content; equal parameters give equal bytes."""
+    """Return the file's content; equal parameters give equal bytes."""
     tensors: dict[str, NDArray[np.integer]] = {}
     for parameter in parameters(weights):
         tensors |= dict(_stored(parameter))
@@ -48,7 +48,7 @@ def _stored(parameter: Parameter) -> Iterator[tuple[str, NDArray[np.integer]]]:
 
 
 def _small(numbers: Integers, signed: bool) -> NDArray[np.integer]:
-    """The numbers in the smallest type that holds them."""
+    """Return the numbers in the smallest type that holds them."""
     for kind in (np.int8, np.int16) if signed else (np.uint16,):
         limits = np.iinfo(kind)
         if limits.min <= numbers.min(initial=0) and numbers.max(initial=0) <= limits.max:
@@ -57,7 +57,7 @@ def _small(numbers: Integers, signed: bool) -> NDArray[np.integer]:
 
 
 def with_stored(skeleton: TransformerWeights, content: bytes, path: Path) -> TransformerWeights:
-    """The model with the parameters that a file holds; the skeleton has names and shapes."""
+    """Return the model with the parameters that a file holds; the skeleton has names and shapes."""
     tensors = _tensors(content, path)
     known = {parameter.path: parameter for parameter in parameters(skeleton)}
     found: dict[str, Matrix | Integers] = {}
@@ -71,7 +71,7 @@ def with_stored(skeleton: TransformerWeights, content: bytes, path: Path) -> Tra
 
 
 def _restored(parameter: Parameter, tensors: Tensors, path: Path) -> Matrix | Integers:
-    """A parameter from its vectors, which are taken out of `tensors`."""
+    """Return a parameter from its vectors, which are taken out of `tensors`."""
     is_matrix = isinstance(parameter.value, Matrix)
     names = ("rows", "columns", "values") if is_matrix else ("places", "values")
     parts = [tensors.pop(f"{parameter.path}.{name}", None) for name in names]
@@ -95,7 +95,7 @@ def _vector(parameter: Parameter, places: Integers, values: Integers, path: Path
 
 
 def _tensors(content: bytes, path: Path) -> Tensors:
-    """The vectors of a safetensors file, after all of them were seen to lie side by side in it."""
+    """Return the vectors of a safetensors file, after all of them were seen to lie side by side in it."""
     header, body = _header(content, path)
     spans = {name: _span(name, entry, len(body), path) for name, entry in header.items()}
     end = 0
@@ -112,7 +112,7 @@ def _tensors(content: bytes, path: Path) -> Tensors:
 
 
 def _header(content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
-    """The table of tensors, and the bytes after it."""
+    """Return the table of tensors, and the bytes after it."""
     length = int.from_bytes(content[:8], "little")
     most = max(0, min(MOST_HEADER, len(content) - 8))
     if len(content) < 8 or length > most:
@@ -124,7 +124,7 @@ def _header(content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
 
 
 def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, str]:
-    """Where a vector lies in the file's body, and its type."""
+    """Return where a vector lies in the file's body, and its type."""
     what = f"tensor {quoted(name)} has no sound header"
     table = entry if isinstance(entry, dict) else {}
     kind = table.get("dtype")
@@ -142,7 +142,7 @@ def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, st
 
 
 def _integers(value: object, count: int) -> list[int]:
-    """A list of that many sizes; an empty one where it is anything else."""
+    """Return a list of that many sizes; an empty one where it is anything else."""
     sound = (
         isinstance(value, list)
         and len(value) == count

@@ -35,7 +35,7 @@ class Asked:
     as_json: bool
 
     def out(self) -> Path:
-        """The file of answers: beside the inputs where no other was named."""
+        """Return the file of answers: beside the inputs where no other was named."""
         if self.answers is not None:
             return self.answers
         if self.inputs == STANDARD_INPUT:
@@ -44,7 +44,7 @@ class Asked:
 
 
 def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Refuses, before anything is read, a machine and inputs that both are standard input."""
+    """Refuse, before anything is read, a machine and inputs that both are standard input."""
 
     @functools.wraps(command)
     def checked(**given: Any) -> Any:
@@ -97,7 +97,7 @@ def exit_status(found: Summary) -> int:
 
 
 def read_inputs(path: Path) -> Inputs:
-    """The lines of a file, or of standard input for `-`, read once."""
+    """Return the lines of a file, or of standard input for `-`, read once."""
     from tapeformer.inference.batch import Inputs
     from tapeformer.inference.batch.run import unreadable
 
@@ -108,7 +108,7 @@ def read_inputs(path: Path) -> Inputs:
 
 
 def refused(what: str, remedy: str) -> TapeformerError:
-    """The error for options that do not go together."""
+    """Return the error for options that do not go together."""
     return TapeformerError(Fault(what, remedy=remedy))
 
 

@@ -173,7 +173,7 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
 def _write(
     output: Path, name: str, sections: list[Section], options: str = "", shown: int | None = None
 ) -> None:
-    """Writes a page, and prints its first sections."""
+    """Write a page, and prints its first sections."""
     from tapeformer.bench.report import markdown, write_report
 
     page = write_report(output, name, f"tapeformer bench {name}{options}", sections)

@@ -72,7 +72,7 @@ Symbols = Annotated[
 
 
 def provides(**makers: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replaces parameters of a command by the arguments and options of what makes them.
+    """Replace parameters of a command by the arguments and options of what makes them.
 
     So an option is defined once, and a command is given, say, a machine instead of eight options.
     """
@@ -144,7 +144,7 @@ def reading(
 
 @provides(asked=reading)
 def read_machine(machine: Machine, asked: Reading) -> TuringMachine:
-    """The machine that MACHINE names."""
+    """Return the machine that MACHINE names."""
     return find_machine(machine, asked.format_name, asked.conventions)
 
 

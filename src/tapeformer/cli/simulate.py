@@ -74,7 +74,7 @@ def simulate(
 def _word(
     machine: TuringMachine, text: str, spaced: bool, file_input: bool
 ) -> tuple[tuple[str, ...], int]:
-    """The word on tape 1 and the head's first place, from INPUT or from the machine's file."""
+    """Return the word on tape 1 and the head's first place, from INPUT or from the machine's file."""
     if file_input:
         return options.word_of_file(machine, text), 0
     head = 0

@@ -17,7 +17,7 @@ SCREEN = 12
 def trace(
     machine: TuringMachine, word: Sequence[str], head: int, steps: int, everything: bool
 ) -> Iterator[Configuration]:
-    """Configurations up to a number of steps; of a long run only the first and last ones."""
+    """Yield configurations up to a number of steps; of a long run only the first and last ones."""
     stepper = Stepper(machine, word, head)
     whole = everything or steps < 2 * SCREEN
     yield from _up_to(stepper, steps if whole else SCREEN - 1)
@@ -35,7 +35,7 @@ def _up_to(stepper: Stepper, steps: int) -> Iterator[Configuration]:
 def print_trace(
     machine: TuringMachine, word: Sequence[str], head: int, steps: int, everything: bool
 ) -> None:
-    """The trace as drawings; Ctrl-C ends it after a configuration."""
+    """Print the trace as drawings; Ctrl-C ends it after a configuration."""
     from tapeformer.drawing.tapes import configuration_text
 
     expected = 0
@@ -53,7 +53,7 @@ def print_trace(
 def trace_records(
     machine: TuringMachine, word: Sequence[str], head: int, steps: int, everything: bool
 ) -> list[dict[str, Any]]:
-    """The trace as plain data."""
+    """Return the trace as plain data."""
     return [
         {
             "step": configuration.step,

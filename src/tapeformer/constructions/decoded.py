@@ -26,7 +26,7 @@ class Decoded:
 
 
 def tape_between(left: Sequence[str], right: Sequence[str], blank: str) -> Tape:
-    """The tape of the cells before the head, and those from the head on, without outer blanks."""
+    """Return the tape of the cells before the head, and those from the head on, without outer blanks."""
     cells = [*left, *right]
     full = [index for index, cell in enumerate(cells) if cell != blank]
     if not full:
@@ -36,7 +36,7 @@ def tape_between(left: Sequence[str], right: Sequence[str], blank: str) -> Tape:
 
 
 def unreadable(what: str) -> TapeformerError:
-    """A window that no run of the machine leaves behind, as an error to raise."""
+    """Return a window that no run of the machine leaves behind, as an error to raise."""
     return TapeformerError(
         Fault(f"the window cannot be read: {what}", remedy="these tokens are not the machine's")
     )

@@ -9,7 +9,7 @@ from tapeformer.machine.record import Rule, TuringMachine
 
 
 def tape_symbols(machine: TuringMachine, tape: int) -> tuple[str, ...]:
-    """The symbols that can be on a tape (from 0): the blank, the input's, and what rules write."""
+    """Return the symbols that can be on a tape (from 0): the blank, the input's, and what rules write."""
     found = {machine.blank, *(rule.write[tape] for rule in machine.rules)}
     if tape == 0:
         found |= machine.word_symbols
@@ -17,7 +17,7 @@ def tape_symbols(machine: TuringMachine, tape: int) -> tuple[str, ...]:
 
 
 def live_rules(machine: TuringMachine) -> tuple[Rule, ...]:
-    """The rules that can apply: of a state that does not stop, reading what can be there."""
+    """Return the rules that can apply: of a state that does not stop, reading what can be there."""
     symbols = [set(tape_symbols(machine, tape)) for tape in range(machine.tapes)]
     return tuple(
         rule
@@ -34,7 +34,7 @@ def rule_numbers(machine: TuringMachine) -> dict[tuple[str, tuple[str, ...]], in
 
 
 def verdict_of(machine: TuringMachine, state: str) -> str:
-    """The verdict where no rule applies in `state`, or where entering `state` stops the machine."""
+    """Return the verdict where no rule applies in `state`, or where entering `state` stops the machine."""
     if state in machine.accepting:
         return "accept"
     rejects = state in machine.rejecting or bool(machine.accepting)

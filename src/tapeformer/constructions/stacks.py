@@ -26,7 +26,7 @@ class TapeStack:
         return self.tape == 1 and self.side == "left"
 
     def register(self, what: str) -> str:
-        """The name of a register, such as `tape1.left/op`."""
+        """Return the name of a register, such as `tape1.left/op`."""
         return f"{self.name}/{what}"
 
 
@@ -63,7 +63,7 @@ class StackFields:
         return self._fresh("$")
 
     def _fresh(self, name: str) -> str:
-        """A name that no symbol of the machine has."""
+        """Return a name that no symbol of the machine has."""
         while name in self.machine.symbols:
             name += "'"
         return name

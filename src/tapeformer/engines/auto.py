@@ -45,17 +45,17 @@ class Engine(Stream):
         self.name = "native" if self._settled else "sparse"
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
-        """Appends tokens to the context."""
+        """Append tokens to the context."""
         self._chosen(0).prompt(tokens)
 
     def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
-        """The next tokens, a row for each: see `Stream.advance`."""
+        """Return the next tokens, a row for each: see `Stream.advance`."""
         rows = self._chosen(tokens).advance(tokens, stop)
         self._count(len(rows))
         return rows
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
-        """Makes tokens without showing them: see `Stream.run`."""
+        """Make tokens without showing them: see `Stream.run`."""
         total = counted = 0
         while total < most:
             stream = self._chosen(0)
@@ -68,15 +68,15 @@ class Engine(Stream):
         return total, counted
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first: see `Stream.window_tokens`."""
+        """Return the most recent tokens, oldest first: see `Stream.window_tokens`."""
         return self._chosen(0).window_tokens(dropped)
 
     def last_token(self) -> Token:
-        """The newest token."""
+        """Return the newest token."""
         return self._chosen(0).last_token()
 
     def follow(self, smaller: Stream) -> None:
-        """Takes over a run: tokens made by the engine of a smaller model count."""
+        """Take over a run: tokens made by the engine of a smaller model count."""
         super().follow(smaller)
         self._made += smaller._made if isinstance(smaller, Engine) else 0
 
@@ -86,7 +86,7 @@ class Engine(Stream):
         self.margin, self.name = min(self.margin, stream.margin), stream.name
 
     def _chosen(self, wanted: int) -> Stream:
-        """The engine at work: machine code where what was made, or is wanted now, is enough."""
+        """Return the engine at work: machine code where what was made, or is wanted now, is enough."""
         pays = max(self._made, wanted) >= self._pays_after
         if self._stream is None:
             self._settled |= pays

@@ -103,7 +103,7 @@ class Engine(Stream):
 
 
 def _costs(weights: TransformerWeights, dtype: torch.dtype, limit: int | None) -> Costs:
-    """Parameters, and for each token of the window its keys, values, position and factors."""
+    """Return parameters, and for each token of the window its keys, values, position and factors."""
     heads = sum(len(layer.heads) for layer in weights.layers)
     rows = 2 * heads * (weights.key_width + weights.value_width) + 2 * weights.key_width
     return Costs(

@@ -88,7 +88,7 @@ def _too_large(dtype: str, what: str, size: int, needed: int) -> Fault:
 
 
 def _remedy(needed: int) -> str:
-    """The smallest type in which every sum is exact whatever the tokens are."""
+    """Return the smallest type in which every sum is exact whatever the tokens are."""
     enough = [name for name, limit in EXACT.items() if needed <= limit]
     whole = "use engine='sparse', which computes with whole numbers"
     return f"use dtype={enough[0]!r}, or engine='sparse'" if enough else whole

@@ -17,7 +17,7 @@ Constants = NDArray[np.float64]
 
 
 def constants_by_layer(weights: TransformerWeights, normalised: bool = False) -> list[Constants]:
-    """What is constant at the input of each layer.
+    """Return what is constant at the input of each layer.
 
     Layer normalisation may mix all coordinates, unless streams are `normalised` already.
     """
@@ -33,7 +33,7 @@ def constants_by_layer(weights: TransformerWeights, normalised: bool = False) ->
 
 
 def _after(layer: Layer, constants: Constants) -> Constants:
-    """What is still constant after a layer: where neither heads nor neurons write."""
+    """Return what is still constant after a layer: where neither heads nor neurons write."""
     after = constants + layer.mix_bias
     after[layer.mix.rows] = np.nan
     for last in layer.feed_forward[-1:]:
@@ -43,7 +43,7 @@ def _after(layer: Layer, constants: Constants) -> Constants:
 
 
 def fixed_query(head: Head, constants: Constants) -> NDArray[np.float64] | None:
-    """The query of a head whose attention depends on the distance only; None for others.
+    """Return the query of a head whose attention depends on the distance only; None for others.
 
     A query so large that its scores would be rounded counts as one of the others.
     """

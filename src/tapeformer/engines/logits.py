@@ -62,6 +62,6 @@ class Decoder:
         return min(known, float(distances[several].min())) if several.any() else known
 
     def _no_second(self, tables: Table, highest: Table, distance: int) -> bool:
-        """Whether no logit but the highest of its factor is less than a distance below it."""
+        """Return whether no logit but the highest of its factor is less than a distance below it."""
         near = (highest >> self.bits) - (distance - 1) << self.bits
         return bool(np.count_nonzero(tables >= near) <= highest.size)

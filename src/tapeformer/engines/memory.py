@@ -22,7 +22,7 @@ class Costs:
 
 
 def check_memory(costs: Costs, window: int) -> None:
-    """Refuses what needs more bytes than the limit, or than the machine has free without one."""
+    """Refuse what needs more bytes than the limit, or than the machine has free without one."""
     allowed = int(SHARE * free_memory()) if costs.limit is None else costs.limit
     needed = costs.fixed + window * costs.per_token
     if needed > allowed:
@@ -37,7 +37,7 @@ def check_memory(costs: Costs, window: int) -> None:
 
 
 def free_memory() -> int:
-    """Bytes of memory that the operating system could give."""
+    """Return bytes of memory that the operating system could give."""
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -34,7 +34,7 @@ def normalised(stream: Vector, dtype: np.dtype[Any]) -> Vector:
 
 
 def _divided(whole: Vector) -> Vector:
-    """The stream less its mean, divided by its standard deviation."""
+    """Return the stream less its mean, divided by its standard deviation."""
     mean, mean_rest = divmod(int(whole.sum()), len(whole))
     centred = whole - mean
     variance, variance_rest = divmod(int((centred * centred).sum()), len(whole))

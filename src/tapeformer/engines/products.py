@@ -51,7 +51,7 @@ def product(matrix: Matrix, bias: Integers | None, arithmetic: Arithmetic) -> Pr
 
 
 def _one_each(matrix: Matrix) -> bool:
-    """Whether every row has one entry, so that there is nothing to add."""
+    """Return whether every row has one entry, so that there is nothing to add."""
     return np.array_equal(matrix.rows, np.arange(matrix.shape[0]))
 
 

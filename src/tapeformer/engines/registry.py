@@ -22,7 +22,7 @@ ENGINES = tuple(VARIANTS)
 
 
 def engine_name(asked: str) -> str:
-    """The name itself, if there is such an engine."""
+    """Return the name itself, if there is such an engine."""
     if asked not in ENGINES:
         remedy = did_you_mean(str(asked), ENGINES) or "leave it out: auto takes what is fastest"
         what = f"there is no engine {quoted(str(asked))}"
@@ -37,7 +37,7 @@ def make_engine(
     window: int | None = None,
     **variant: str | float,
 ) -> Stream:
-    """An engine over the weights and the look-backs: it is given nothing else.
+    """Return an engine over the weights and the look-backs: it is given nothing else.
 
     `variant` has what an engine lets one choose: dtype, attending, temperature, position.
     """
@@ -64,7 +64,7 @@ def _option(key: str) -> str:
 
 
 def _checked(variant: dict[str, str | float]) -> dict[str, Any]:
-    """The variant, if its values are of the right kinds; engines check the values."""
+    """Return the variant, if its values are of the right kinds; engines check the values."""
     for key, value in variant.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number != (key == "temperature") or not (number or isinstance(value, str)):

@@ -113,7 +113,7 @@ class _Parts:
         self._squares = norm_dtype(len(weights.fields), bounds.stream)
 
     def norm(self, stream: Vector) -> Vector:
-        """The residual stream as a sub-layer reads it."""
+        """Return the residual stream as a sub-layer reads it."""
         return normalised(stream, self._squares) if self.weights.layer_norm else stream
 
 
@@ -217,7 +217,7 @@ class _ScoredHead:
         self.seen += 1
 
     def distance(self, stream: Vector) -> int:
-        """How far back the highest score is; the farthest (leftmost) or nearest of several."""
+        """Return how far back the highest score is; the farthest (leftmost) or nearest of several."""
         window = len(self.ring)
         visible = np.arange(min(self.seen, window))
         rows = self.ring[(self.seen - 1 - visible) % window] + self.positions[: len(visible)]

@@ -57,19 +57,19 @@ class Stream(ABC):
         return _TokenWindow(self.window, len(self.weights.factors))
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
-        """Appends tokens to the context; they need not be the first."""
+        """Append tokens to the context; they need not be the first."""
         rows = self._rows(tokens)
         if len(rows):
             self._absorb(np.concatenate([self._kept.rows()[-1:], rows[:-1]]))
             self._kept.append(rows)
 
     def generate(self, max_tokens: int) -> Iterator[Token]:
-        """The next tokens, one by one."""
+        """Yield the next tokens, one by one."""
         for _ in range(max_tokens):
             yield tuple(self.advance(1)[0].tolist())
 
     def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
-        """The next tokens, a row for each, up to the first that lacks one of the values in `stop`."""
+        """Return the next tokens, a row for each, up to the first that lacks one of the values in `stop`."""
         if not len(self._kept.rows()):
             raise TapeformerError(Fault("nothing to continue", expected="a prompt first"))
         rows = self._advance(self._kept.rows()[-1], tokens, stop)
@@ -77,7 +77,7 @@ class Stream(ABC):
         return rows
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
-        """Makes tokens without showing them: how many, and how many of them had a counted value.
+        """Make tokens without showing them: how many, and how many of them had a counted value.
 
         It ends after `most` tokens, or after the first that lacks one of the values in `stop`, or
         earlier where the rest will take much longer: another engine has taken over.
@@ -92,7 +92,7 @@ class Stream(ABC):
         return made, counted
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first.
+        """Return the most recent tokens, oldest first.
 
         They are all that another engine needs to go on from here, if heads fetch only what depends
         on one token (`weights.positions.fetches_tokens`).
@@ -101,11 +101,11 @@ class Stream(ABC):
         return self._kept.rows(dropped).copy()
 
     def last_token(self) -> Token:
-        """The newest token."""
+        """Return the newest token."""
         return tuple(self._kept.rows()[-1].tolist())
 
     def follow(self, smaller: Stream) -> None:
-        """Takes over a run from the engine of a smaller model: what it has seen, not its tokens."""
+        """Take over a run from the engine of a smaller model: what it has seen, not its tokens."""
         self.margin = min(self.margin, smaller.margin)
 
     def _rows(self, tokens: Sequence[Token] | NDArray[np.integer]) -> NDArray[np.int32]:
@@ -120,20 +120,20 @@ class Stream(ABC):
 
     @abstractmethod
     def _absorb(self, rows: NDArray[np.int32]) -> None:
-        """Takes tokens into the context without asking for the one that follows."""
+        """Take tokens into the context without asking for the one that follows."""
 
     @abstractmethod
     def _advance(self, last: NDArray[np.int32], tokens: int, stop: Stop) -> NDArray[np.int32]:
-        """Generates tokens after `last`, the only one in the context not yet absorbed."""
+        """Generate tokens after `last`, the only one in the context not yet absorbed."""
 
 
 def stops(token: Sequence[int] | NDArray[np.integer], stop: Stop) -> bool:
-    """Whether a token lacks a value that a run needs to go on."""
+    """Return whether a token lacks a value that a run needs to go on."""
     return any(token[factor] != value for factor, value in stop)
 
 
 def check_choice(what: str, choice: str, known: Sequence[str]) -> None:
-    """Refuses an option that an engine does not have."""
+    """Refuse an option that an engine does not have."""
     if choice not in known:
         raise TapeformerError(
             Fault(f"unknown {what}", expected="one of " + ", ".join(known), got=quoted(choice))
@@ -163,12 +163,12 @@ class _TokenWindow:
         self.buffer: NDArray[np.int32] = np.zeros((2 * (window + 1), factors), np.int32)
 
     def rows(self, dropped: int = 0) -> NDArray[np.int32]:
-        """The window, or that of some tokens before, oldest first."""
+        """Return the window, or that of some tokens before, oldest first."""
         end = self.end - dropped
         return self.buffer[max(end - self.window, 0) : end]
 
     def append(self, rows: NDArray[np.int32]) -> None:
-        """Adds tokens; the oldest fall out."""
+        """Add tokens; the oldest fall out."""
         rows = rows[-self.window - 1 :]
         if self.end + len(rows) > len(self.buffer):
             kept = self.buffer[max(self.end - self.window - 1, 0) : self.end].copy()

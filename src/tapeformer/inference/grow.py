@@ -38,7 +38,7 @@ def growth(machine: TuringMachine, options: CompileOptions) -> Grow | None:
 def grown_window(
     old: Bundle, new: Bundle, rows: NDArray[np.int32], total: int
 ) -> NDArray[np.int32]:
-    """The window of a model as that of a larger one; `total` tokens were seen in all.
+    """Return the window of a model as that of a larger one; `total` tokens were seen in all.
 
     What the smaller model had no fields for is as in a prompt: nothing has started there yet.
     """
@@ -46,7 +46,7 @@ def grown_window(
 
 
 def _extended(old: Bundle, new: Bundle, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Tokens of a model as tokens of one with more factors."""
+    """Return tokens of a model as tokens of one with more factors."""
     place = {factor.name: index for index, factor in enumerate(old.weights.factors)}
     columns = []
     for factor in new.weights.factors:
@@ -61,7 +61,7 @@ def _extended(old: Bundle, new: Bundle, rows: NDArray[np.int32]) -> NDArray[np.i
 
 
 def _lengthened(model: Bundle, rows: NDArray[np.int32], count: int) -> NDArray[np.int32]:
-    """A longer window: older tokens matter only to fields that were not there."""
+    """Return a longer window: older tokens matter only to fields that were not there."""
     missing = max(0, count - len(rows))
     prompt, factors = model.prompt, model.weights.factors
     parity = [factor.name for factor in factors].index(prompt.parity)

@@ -73,7 +73,7 @@ class StreamedToken:
         return token_line(self.token if named else list(self.token.values()))
 
     def window(self) -> NDArray[np.int32]:
-        """The window that ends with this token, oldest first."""
+        """Return the window that ends with this token, oldest first."""
         rows = self.piece.rows[: self.index + 1]
         needed = max(0, self.piece.reader.bundle.window - len(rows))
         before = self.piece.before

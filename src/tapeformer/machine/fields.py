@@ -72,7 +72,7 @@ class FieldCheck:
 
 
 def is_a(value: object, kind: type) -> bool:
-    """Whether a value has a type; True and False do not count as numbers."""
+    """Return whether a value has a type; True and False do not count as numbers."""
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 

@@ -16,13 +16,13 @@ from tapeformer.queues.record import RUNNING, QueueMachine, Token
 
 
 def factor_names(machine: QueueMachine) -> tuple[str, ...]:
-    """The names of a token's factors, in order."""
+    """Return the names of a token's factors, in order."""
     registers = (register.name for register in machine.registers)
     return (*(queue.name for queue in machine.queues), *registers, "parity")
 
 
 def prompt(machine: QueueMachine, word: Sequence[str]) -> tuple[Token, ...]:
-    """The tokens of the start symbol and the word; everything else is blank or as at the start."""
+    """Return the tokens of the start symbol and the word; everything else is blank or as at the start."""
     faults = [
         Fault(f"symbol {quoted(symbol)} cannot be prompted", got=quoted(symbol))
         for symbol in dict.fromkeys(word)
@@ -64,7 +64,7 @@ class QueueRun:
         count: int,
         step: Step | None = None,
     ) -> QueueRun:
-        """A run of `count` tokens so far, of which the last are kept; older ones count as blank."""
+        """Return a run of `count` tokens so far, of which the last are kept; older ones count as blank."""
         run = cls(machine, layout, (), step)
         queues = (queue.blank for queue in machine.queues)
         blank = (*queues, *(register.start for register in machine.registers), "0")
@@ -75,19 +75,19 @@ class QueueRun:
         return run
 
     def advance(self) -> Token:
-        """Appends one token."""
+        """Append one token."""
         token = self.following()
         self._append(token)
         return token
 
     def following(self) -> Token:
-        """The token that comes next."""
+        """Return the token that comes next."""
         last = self._ring[(self.count - 1) % self.size]
         values = self.step((*self.fronts(), *last[len(self.lengths) : -1]))
         return (*values, str((self.count + 1) % 2))
 
     def fronts(self) -> tuple[str, ...]:
-        """What each queue pops next."""
+        """Return what each queue pops next."""
         if self.count < self.size:
             return tuple(map(self._early_front, range(len(self.lengths))))
         ring, count, size = self._ring, self.count, self.size
@@ -96,12 +96,12 @@ class QueueRun:
         )
 
     def window(self) -> tuple[Token, ...]:
-        """The last tokens, oldest first, as many as the longest queue needs."""
+        """Return the last tokens, oldest first, as many as the longest queue needs."""
         start = max(0, self.count - self.size)
         return tuple(self._ring[place % self.size] for place in range(start, self.count))
 
     def _early_front(self, index: int) -> str:
-        """A front where the queue may reach before the beginning."""
+        """Return a front where the queue may reach before the beginning."""
         queue, length = self.machine.queues[index], self.lengths[index]
         if length <= self.count:
             return self._ring[(self.count - length) % self.size][index]
@@ -115,7 +115,7 @@ class QueueRun:
 def generate(
     machine: QueueMachine, layout: Layout, word: Sequence[str], step: Step | None = None
 ) -> Iterator[Token]:
-    """The tokens after the prompt, up to and with the one that carries a verdict."""
+    """Yield the tokens after the prompt, up to and with the one that carries a verdict."""
     run = QueueRun(machine, layout, word, step)
     at = factor_names(machine).index(machine.verdict)
     while True:

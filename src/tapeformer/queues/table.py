@@ -56,13 +56,13 @@ class QueueTable:
 
 
 def example_names() -> dict[str, Path]:
-    """The tables that come with the package, by name."""
+    """Return the tables that come with the package, by name."""
     folder = Path(__file__).parent / "examples"
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def load_table(path: Path) -> QueueTable:
-    """Reads a table; all faults of the file are told at once."""
+    """Read a table; all faults of the file are told at once."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -93,7 +93,7 @@ def parse_table(data: Any, source: str = "table") -> QueueTable:
 
 
 def _shape_faults(data: Any, source: str) -> list[Fault]:
-    """Keys that are missing, unknown or of another shape."""
+    """Return keys that are missing, unknown or of another shape."""
     place = SourceLocation(source)
     if not isinstance(data, dict):
         return [Fault("the table is not a mapping", place, expected=", ".join(sorted(KEYS)))]
@@ -204,7 +204,7 @@ def _machine(
 
 
 def _verdict(state: str, accepting: set[str], rejecting: set[str]) -> str:
-    """What it means to stop in a state; with no accepting state there is only halting."""
+    """Return what it means to stop in a state; with no accepting state there is only halting."""
     if state in accepting:
         return "accept"
     return "reject" if state in rejecting or accepting else "halt"
@@ -217,7 +217,7 @@ def _lookup(
     verdicts: Mapping[str, str],
     stopping: set[str],
 ) -> Circuit:
-    """One AND for each row; where none is met the queues turn and the verdict is kept or given."""
+    """Return one AND for each row; where none is met the queues turn and the verdict is kept or given."""
     build = Builder()
     fronts = [build.input(queue.name, queue.alphabet) for queue in queues]
     verdict, _, state = (build.input(register.name, register.alphabet) for register in registers)
@@ -247,7 +247,7 @@ def _given(
     verdicts: Mapping[str, str],
     stopping: set[str],
 ) -> list[tuple[Literal, Wire | str]]:
-    """The verdict: as it was, on entering a stopping state, or where no rule is met."""
+    """Return the verdict: as it was, on entering a stopping state, or where no rule is met."""
     kept = negated(verdict["run"])
     stuck = build.all_of(verdict["run"], negated(met), label="stuck")
     cases: list[tuple[Literal, Wire | str]] = [(kept, verdict)]

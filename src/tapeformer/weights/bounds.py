@@ -52,11 +52,11 @@ class Interval:
         return Interval(self.low + other.low, self.high + other.high)
 
     def size(self) -> Vector:
-        """The largest magnitude of each coordinate."""
+        """Return the largest magnitude of each coordinate."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
     def relu(self) -> Interval:
-        """The interval after a ReLU."""
+        """Return the interval after a ReLU."""
         return Interval(np.maximum(self.low, 0), np.maximum(self.high, 0))
 
 
@@ -91,7 +91,7 @@ class _Analysis:
         return self._kept(Interval(low, high))
 
     def _after(self, layer: Layer, stream: Interval) -> Interval:
-        """The residual stream after a layer."""
+        """Return the residual stream after a layer."""
         stream = self._kept(stream + self._attention(layer, self._read(stream)))
         if not layer.feed_forward:
             return stream
@@ -101,7 +101,7 @@ class _Analysis:
         return self._kept(stream + self._affine(layer.feed_forward[-1], hidden))
 
     def _read(self, stream: Interval) -> Interval:
-        """The stream as a sub-layer reads it: normalised coordinates have a mean square of 1."""
+        """Return the stream as a sub-layer reads it: normalised coordinates have a mean square of 1."""
         if not self.weights.layer_norm:
             return stream
         most = np.full(len(stream.low), isqrt(len(stream.low)), self.dtype)
@@ -115,7 +115,7 @@ class _Analysis:
         return self._product(layer.mix, layer.mix_bias, Interval(low, high))
 
     def _fetched(self, head: Head, seen: Interval) -> Interval:
-        """The bounds of what a head fetches; its scores are bounded on the way."""
+        """Return the bounds of what a head fetches; its scores are bounded on the way."""
         query = self._product(head.query, None, seen).size()
         key = self._product(head.key, None, seen).size()
         in_key = (query * (key + HIGHEST_POSITION)).sum()
@@ -130,7 +130,7 @@ class _Analysis:
         return self._product(affine.matrix, affine.bias, x)
 
     def _product(self, part: Matrix, bias: Integers | None, x: Interval) -> Interval:
-        """The interval of matrix x + bias; the sizes of its sums are remembered."""
+        """Return the interval of matrix x + bias; the sizes of its sums are remembered."""
         constant = np.zeros(part.shape[0], np.int32) if bias is None else bias
         low, high = constant.astype(self.dtype), constant.astype(self.dtype)
         sums = np.abs(high)
@@ -152,7 +152,7 @@ class _Analysis:
 
 
 def embedded_range(weights: TransformerWeights) -> tuple[Vector, Vector, Vector]:
-    """The lowest, the highest and the largest absolute sum of embeddings in each coordinate.
+    """Return the lowest, the highest and the largest absolute sum of embeddings in each coordinate.
 
     A factor contributes one entry of each column: its lowest or highest, zeros included.
     """
@@ -174,7 +174,7 @@ def embedded_range(weights: TransformerWeights) -> tuple[Vector, Vector, Vector]
 
 
 def row_norms(part: Matrix, bias: Integers | None = None) -> tuple[int, int]:
-    """The largest sum of |weight| in a row, and the largest |bias|.
+    """Return the largest sum of |weight| in a row, and the largest |bias|.
 
     Where inputs are at most m, no partial sum of the product exceeds m times the first plus the
     second.
@@ -188,5 +188,5 @@ def _most(sizes: Vector) -> int:
 
 
 def _whole(size: Any) -> int:
-    """A size as a whole number; one that float64 cannot hold asks for Python integers."""
+    """Return a size as a whole number; one that float64 cannot hold asks for Python integers."""
     return int(size) if size < inf else FLOAT64_EXACT

@@ -32,7 +32,7 @@ class Counts:
 
 
 def count(weights: TransformerWeights) -> Counts:
-    """All sizes of a model."""
+    """Return all sizes of a model."""
     every = tuple(parameters(weights))
     total = sum(prod(parameter.shape) for parameter in every)
     nonzero = [nonzero_values(parameter) for parameter in every]
@@ -52,6 +52,6 @@ def count(weights: TransformerWeights) -> Counts:
 
 
 def _bits(values: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> int:
-    """Bits of a two's-complement integer that holds each of the values."""
+    """Return bits of a two's-complement integer that holds each of the values."""
     smallest, largest = int(values.min(initial=0)), int(values.max(initial=0))
     return 1 + max(largest.bit_length(), (-smallest - 1).bit_length() if smallest < 0 else 0)

@@ -11,7 +11,7 @@ from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, Tra
 
 
 def matrix(shape: tuple[int, int], entries: Mapping[tuple[int, int], int]) -> Matrix:
-    """The matrix with the given entries; entries that are zero are dropped."""
+    """Return the matrix with the given entries; entries that are zero are dropped."""
     kept = sorted((at, value) for at, value in entries.items() if value)
     return Matrix(
         shape,
@@ -22,24 +22,24 @@ def matrix(shape: tuple[int, int], entries: Mapping[tuple[int, int], int]) -> Ma
 
 
 def zeros(rows: int, columns: int) -> Matrix:
-    """The matrix without nonzero entries."""
+    """Return the matrix without nonzero entries."""
     return matrix((rows, columns), {})
 
 
 def integers(numbers: Iterable[int]) -> Integers:
-    """A vector of integers, as matrices and biases keep them."""
+    """Return a vector of integers, as matrices and biases keep them."""
     return np.fromiter(numbers, dtype=np.int32)
 
 
 def dense(sparse: Matrix) -> NDArray[np.float64]:
-    """Every entry, zeros too."""
+    """Return every entry, zeros too."""
     full = np.zeros(sparse.shape)
     full[sparse.rows, sparse.columns] = sparse.values
     return full
 
 
 def stacked(matrices: Iterable[Matrix], columns: int) -> Matrix:
-    """The matrices, all with the same columns, one above the other."""
+    """Return the matrices, all with the same columns, one above the other."""
     parts = tuple(matrices)
     starts = np.cumsum([0, *(part.shape[0] for part in parts)])
     return Matrix(
@@ -51,14 +51,14 @@ def stacked(matrices: Iterable[Matrix], columns: int) -> Matrix:
 
 
 def transposed(sparse: Matrix) -> Matrix:
-    """Rows and columns exchanged, entries sorted again."""
+    """Return rows and columns exchanged, entries sorted again."""
     order = np.lexsort((sparse.rows, sparse.columns))
     rows, columns = sparse.columns[order], sparse.rows[order]
     return Matrix((sparse.shape[1], sparse.shape[0]), rows, columns, sparse.values[order])
 
 
 def _joined(parts: Iterable[NDArray[np.integer]]) -> Integers:
-    """The parts in one vector; the empty vector for none."""
+    """Return the parts in one vector; the empty vector for none."""
     return np.concatenate([integers(()), *parts]).astype(np.int32)
 
 
@@ -68,7 +68,7 @@ def same(left: TransformerWeights, right: TransformerWeights) -> bool:
 
 
 def _plain(record: object) -> object:
-    """A record as nested tuples of plain values, which compare with ==."""
+    """Return a record as nested tuples of plain values, which compare with ==."""
     if isinstance(record, np.ndarray):
         return record.tolist()
     if isinstance(record, tuple):

@@ -18,7 +18,7 @@ class Parameter:
 
 
 def parameters(weights: TransformerWeights) -> Iterator[Parameter]:
-    """Every learnable matrix and vector, in the order in which they act."""
+    """Yield every learnable matrix and vector, in the order in which they act."""
     for index, embedding in enumerate(weights.embeddings):
         yield _of_matrix(f"embedding.{index}", embedding)
     for index, layer in enumerate(weights.layers):
@@ -52,7 +52,7 @@ def _of_vector(path: str, value: Integers) -> Parameter:
 
 
 def nonzero_values(parameter: Parameter) -> Integers:
-    """The entries of a matrix or vector that are not zero."""
+    """Return the entries of a matrix or vector that are not zero."""
     value = parameter.value
     return value.values if isinstance(value, Matrix) else value[value != 0]
 
@@ -60,7 +60,7 @@ def nonzero_values(parameter: Parameter) -> Integers:
 def with_parameters(
     weights: TransformerWeights, found: Mapping[str, Matrix | Integers]
 ) -> TransformerWeights:
-    """The model with the parameters at some paths exchanged, the others as they were."""
+    """Return the model with the parameters at some paths exchanged, the others as they were."""
     return replace(
         weights,
         embeddings=tuple(
@@ -120,7 +120,7 @@ def _vector(found: Mapping[str, Matrix | Integers], path: str, old: Integers) ->
 
 
 def with_sign_flipped(weights: TransformerWeights, path: str, entry: int) -> TransformerWeights:
-    """The model with one nonzero entry negated: `entry` counts those of the parameter at `path`."""
+    """Return the model with one nonzero entry negated: `entry` counts those of the parameter at `path`."""
     old = next(parameter.value for parameter in parameters(weights) if parameter.path == path)
     if isinstance(old, Matrix):
         values = old.values.copy()

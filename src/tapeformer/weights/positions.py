@@ -15,7 +15,7 @@ from tapeformer.weights.record import TransformerWeights
 
 
 def offsets_for(weights: TransformerWeights, lengths: Mapping[str, int]) -> tuple[int, ...]:
-    """The look-back s_r - 1 of each positional coordinate, from the length that each rule gives."""
+    """Return the look-back s_r - 1 of each positional coordinate, from the length that each rule gives."""
     faults = [
         Fault(
             f"no usable length for the rule {quoted(rule)}",
@@ -31,14 +31,14 @@ def offsets_for(weights: TransformerWeights, lengths: Mapping[str, int]) -> tupl
 
 
 def window_for(offsets: Sequence[int]) -> int:
-    """The shortest window that every head can look back in: the longest queue."""
+    """Return the shortest window that every head can look back in: the longest queue."""
     return max(offsets, default=0) + 1
 
 
 def encoding(
     weights: TransformerWeights, offsets: Sequence[int], window: int
 ) -> NDArray[np.float64]:
-    """The rows pos(0), ..., pos(window - 1)."""
+    """Return the rows pos(0), ..., pos(window - 1)."""
     rows = np.zeros((window, weights.key_width))
     rows[0] = 1
     for r, offset in enumerate(offsets):
@@ -48,7 +48,7 @@ def encoding(
 
 
 def fetches_tokens(weights: TransformerWeights) -> bool:
-    """Whether heads see nothing at a position but its token: no field that a layer has changed.
+    """Return whether heads see nothing at a position but its token: no field that a layer has changed.
 
     A window of tokens then determines all that follows.
     """

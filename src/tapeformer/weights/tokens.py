@@ -28,7 +28,7 @@ class Prompt(ShortRepr):
 def prompt_tokens(
     prompt: Prompt, factors: Sequence[Factor], word: Sequence[str]
 ) -> tuple[Token, ...]:
-    """The tokens of a prompt."""
+    """Return the tokens of a prompt."""
     unknown = [symbol for symbol in dict.fromkeys(word) if symbol not in prompt.symbols]
     if unknown:
         raise TapeformerError(
@@ -46,13 +46,13 @@ def prompt_tokens(
 
 
 def prompt_token(prompt: Prompt, factors: Sequence[Factor], value: str, parity: int) -> Token:
-    """The token of a prompt whose receivers have a value, at an even or an odd place."""
+    """Return the token of a prompt whose receivers have a value, at an even or an odd place."""
     received = dict.fromkeys(prompt.receivers, value)
     return token_of(factors, {**prompt.fill, **received, prompt.parity: str(parity)})
 
 
 def token_of(factors: Sequence[Factor], values: Mapping[str, str]) -> Token:
-    """The token with the given value of each factor."""
+    """Return the token with the given value of each factor."""
     faults = [
         Fault(
             f"factor {quoted(factor.name)} of a token has no such value",
@@ -68,5 +68,5 @@ def token_of(factors: Sequence[Factor], values: Mapping[str, str]) -> Token:
 
 
 def named(factors: Sequence[Factor], token: Token) -> dict[str, str]:
-    """The value of each factor by name."""
+    """Return the value of each factor by name."""
     return {factor.name: factor.values[index] for factor, index in zip(factors, token, strict=True)}

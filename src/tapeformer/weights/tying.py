@@ -41,7 +41,7 @@ class Labelled:
 
 
 def labelled(weights: TransformerWeights) -> Iterator[Labelled]:
-    """Every matrix of a model, and every bias as a matrix with one column, with its names."""
+    """Yield every matrix of a model, and every bias as a matrix with one column, with its names."""
     fields = weights.fields
     for factor, embedding in zip(weights.factors, weights.embeddings, strict=True):
         values = tuple(f"{factor.name}={value}" for value in factor.values)
@@ -82,7 +82,7 @@ def _column(path: str, rows: Names, values: Integers) -> Labelled:
 
 
 def _copy_names(weights: TransformerWeights, layer: Layer) -> Names:
-    """A column of the concatenated heads is named after its head and the slot that W brings it to."""
+    """Return a column of the concatenated heads is named after its head and the slot that W brings it to."""
     names = [
         f"{head.name} column {column}"
         for head in layer.heads
@@ -94,7 +94,7 @@ def _copy_names(weights: TransformerWeights, layer: Layer) -> Names:
 
 
 def _numbered(names: Sequence[str]) -> Names:
-    """Names made different: the second neuron of a name gets its count."""
+    """Name made different: the second neuron of a name gets its count."""
     seen: Counter[str] = Counter()
     different = []
     for name in names:
@@ -116,7 +116,7 @@ class LevelShift:
         self.levels = levels
 
     def key(self, names: Key) -> Key:
-        """Names of an entry with levels told relative to the first one, which is left open."""
+        """Name of an entry with levels told relative to the first one, which is left open."""
         found = LEVELLED.search("\n".join(names))
         home = int(found[2]) if found else 0
 
@@ -127,7 +127,7 @@ class LevelShift:
         return f"{self._place(home)}|{path}", row, column
 
     def instances(self, key: Key) -> Iterator[Key]:
-        """The names of all entries that a key stands for, at every level where it may be."""
+        """Yield the names of all entries that a key stands for, at every level where it may be."""
         place, path = key[0].split("|", 1)
         for home in range(self.levels + 1):
             if self._place(home) == place:
@@ -144,7 +144,7 @@ class LevelShift:
                 yield from self._at(home, text.replace(f"<{match[1]}>", str(level)))
 
     def _place(self, level: int) -> str:
-        """Which kind of level: the first two and the last are like no other."""
+        """Return which kind of level: the first two and the last are like no other."""
         return str(level) if level <= 2 else "last" if level == self.levels else "middle"
 
     def _relative(self, level: int, home: int) -> str:
@@ -166,7 +166,7 @@ class Blocks:
 
 
 def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
-    """One instance of each block, such that `expanded` gives back every matrix."""
+    """Return one instance of each block, such that `expanded` gives back every matrix."""
     shift = LevelShift(levels)
     entries = dict(_entries(weights))
     names = _names(weights)
@@ -180,7 +180,7 @@ def distinct_parameters(weights: TransformerWeights, levels: int) -> Blocks:
 
 
 def expanded(blocks: Blocks, weights: TransformerWeights, levels: int) -> dict[Key, int]:
-    """All nonzero entries by name, from the distinct parameters and the names alone."""
+    """Return all nonzero entries by name, from the distinct parameters and the names alone."""
     made = _instances(blocks.shifted, LevelShift(levels), _names(weights)) | {CARRYING: 1}
     made |= blocks.single
     return {key: value for key, value in made.items() if value}
@@ -221,7 +221,7 @@ def _names(weights: TransformerWeights) -> dict[str, _Names]:
 
 
 def _entries(weights: TransformerWeights) -> Iterator[tuple[Key, int]]:
-    """Every entry that is not zero, by name. Carrying a value on is the same everywhere."""
+    """Yield every entry that is not zero, by name. Carrying a value on is the same everywhere."""
     for part in labelled(weights):
         rows, columns = part.matrix.rows.tolist(), part.matrix.columns.tolist()
         for row, column, value in zip(rows, columns, part.matrix.values.tolist(), strict=True):
@@ -235,5 +235,5 @@ def _computed(name: str) -> str:
 
 
 def entry_names(weights: TransformerWeights) -> dict[Key, int]:
-    """What `expanded` must give back."""
+    """Return what `expanded` must give back."""
     return dict(_entries(weights))

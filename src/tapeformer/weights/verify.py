@@ -16,7 +16,7 @@ LARGEST = 32767
 
 
 def verify(weights: TransformerWeights) -> tuple[Fault, ...]:
-    """All faults of the weights; an empty answer means that they are sound."""
+    """Return all faults of the weights; none means that they are sound."""
     return (
         *_name_faults(weights),
         *_shape_faults(weights),
@@ -25,7 +25,7 @@ def verify(weights: TransformerWeights) -> tuple[Fault, ...]:
 
 
 def checked(weights: TransformerWeights) -> TransformerWeights:
-    """The weights themselves if they are sound; otherwise every fault is raised."""
+    """Return the weights if they are sound; otherwise raise every fault."""
     faults = verify(weights)
     if faults:
         raise TapeformerError(faults)

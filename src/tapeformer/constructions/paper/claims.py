@@ -91,7 +91,7 @@ class ClaimChecker(CountedClaims):
             yield from self.test("(b)", lower.head % block == block - 1, where, f"{lower.head}")
 
     def _claim_e(self, content: StackContent) -> Iterator[Fault]:
-        """The levels, deepest first, hold exactly what the plain stack holds."""
+        """Test that the levels, deepest first, hold exactly what the plain stack holds."""
         wanted = tuple(self._content[content.stack])
         got = f"{quoted(' '.join(content.cells))} against {quoted(' '.join(wanted))}"
         yield from self.test("(e)", content.cells == wanted, content.stack.name, got)

@@ -27,13 +27,13 @@ class LevelClock:
 
 
 def level_clock(build: Builder, mark: Literal, half: Wire) -> LevelClock:
-    """The clock of a level from its mark and its half bit."""
+    """Return the clock of a level from its mark and its half bit."""
     after = bit_wire(parity(build, mark, half["1"], label="new half"))
     return LevelClock(mark, build.all_of(mark, half["1"], label="left end"), half, after)
 
 
 def in_right(build: Builder, clock: LevelClock, swap: Literal) -> Literal:
-    """Whether T_i's head is on the physical queue `R`, given that the halves' roles are swapped."""
+    """Return whether T_i's head is on the physical queue `R`, given that the halves' roles are swapped."""
     return parity(build, clock.mark, clock.half["1"], swap, label="front is R")
 
 
@@ -51,7 +51,7 @@ def parity(build: Builder, *bits: Literal, label: str) -> Literal:
 
 
 def bit_wire(bit: Literal) -> Wire:
-    """A literal as a wire with the values 0 and 1."""
+    """Return a literal as a wire with the values 0 and 1."""
     return Wire({"0": negated(bit), "1": bit})
 
 

@@ -45,7 +45,7 @@ def control(
     views: Sequence[StackView],
     clocks: Sequence[LevelClock],
 ) -> Control:
-    """All decisions of the control."""
+    """Return all decisions of the control."""
     phase = inputs["phase"]
     boot, hole, load, loaded = _loading(build, fields, phase, views[0], clocks)
     ready = _ready(build, fields, inputs, views)
@@ -79,7 +79,7 @@ def control(
 def orders_for(
     build: Builder, fields: Fields, decided: Control, view: StackView, inputs: Mapping[str, Wire]
 ) -> Orders:
-    """What one stack is told: the rule's push or pop, or a step of the rewind, or how to boot."""
+    """Return what one stack is told: the rule's push or pop, or a step of the rewind, or how to boot."""
     stack, action = view.stack, decided.actions[view.stack.tape - 1]
     left = stack.side == "left"
     push, pop = (action.right, action.left) if left else (action.left, action.right)
@@ -109,7 +109,7 @@ def control_outputs(
     views: Sequence[StackView],
     clocks: Sequence[LevelClock],
 ) -> Iterator[tuple[str, Wire]]:
-    """The new value of each register that belongs to no stack, by name."""
+    """Yield the new value of each register that belongs to no stack, by name."""
     state, following = inputs["state"], inputs["next"]
     start = fields.machine.start
     yield "phase", _phase(build, fields, decided)
@@ -179,7 +179,7 @@ def _tape_outputs(
     views: Sequence[StackView],
     tape: int,
 ) -> Iterator[tuple[str, Wire]]:
-    """The symbol under the head, and the symbol that is still to be written."""
+    """Yield the symbol under the head, and the symbol that is still to be written."""
     head, write = inputs[f"tape{tape}/head"], inputs[f"tape{tape}/write"]
     pair = views[2 * tape - 2 : 2 * tape]
     pushing = build.one_of(*(view.op["push"] for view in pair), label="pushing")
@@ -202,7 +202,7 @@ def _tape_outputs(
 
 
 def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
-    """What a pop brings to the head: at the bottom a blank, from a hole nothing."""
+    """Return what a pop brings to the head: at the bottom a blank, from a hole nothing."""
     cell = view.levels[0].cell
     blank = build.one_of(
         cell[fields.blank], cell[fields.bottom], label=f"{view.stack.side} gives a blank"
@@ -212,6 +212,6 @@ def _popped(build: Builder, fields: Fields, view: StackView) -> Wire:
 
 
 def _begun(build: Builder, fields: Fields, head: Wire) -> Wire:
-    """The head after the rewind: on the input's first symbol, or on a blank if there is none."""
+    """Return the head after the rewind: on the input's first symbol, or on a blank if there is none."""
     blank = build.one_of(head[fields.none], head[fields.blank], label="begins on a blank")
     return Wire({**{s: head[s] for s in fields.symbols(1)}, fields.blank: blank})

@@ -44,11 +44,11 @@ class Window:
         self.bottom: str = reading["bottom"]
 
     def now(self, name: str) -> str:
-        """A factor of the last token."""
+        """Return a factor of the last token."""
         return self.tokens[-1][self.place[name]]
 
     def queue(self, name: str, rule: str) -> list[str]:
-        """A queue from front to back, as far as the window reaches."""
+        """Return a queue from front to back, as far as the window reaches."""
         index, length = self.place[name], self.layout.lengths[rule]
         return [token[index] for token in self.tokens[-length:]]
 
@@ -58,7 +58,7 @@ class Window:
         return self.now("phase") != "wait"
 
     def head_of(self, level: int) -> int:
-        """The place of T_i's head in the last token."""
+        """Return the place of T_i's head in the last token."""
         mark = self.reading["mark"]
         queue = self.queue(Stack(1, "left").queue("L", level), f"half{level}")
         marked = next((place for place, cell in enumerate(queue) if cell.endswith(mark)), None)
@@ -67,7 +67,7 @@ class Window:
         return len(queue) - 1 - marked + len(queue) * int(self.now(f"half{level}"))
 
     def stack(self, stack: Stack) -> StackContent:
-        """All levels of a stack and its cells, deepest first."""
+        """Return all levels of a stack and its cells, deepest first."""
         count = range(1, self.layout.levels + 1)
         levels = tuple(self._level(stack, number) for number in count)
         op = self.now(stack.register("op"))
@@ -85,7 +85,7 @@ class Window:
         return LevelContent(tuple(cells), head)
 
     def _half(self, stack: Stack, kind: str, number: int, offset: int) -> list[str]:
-        """A half queue from its left end, given how far from it the last cell is."""
+        """Return a half queue from its left end, given how far from it the last cell is."""
         queue = self.queue(stack.queue(kind, number), f"half{number}")
         cells = [cell.removesuffix(self.reading["mark"]) for cell in queue]
         return cells[len(cells) - 1 - offset :] + cells[: len(cells) - 1 - offset]
@@ -94,7 +94,7 @@ class Window:
         return number < self.layout.levels and self.now(stack.register(f"swap{number}")) == "1"
 
     def _returning(self, stack: Stack, number: int, head: int) -> list[tuple[int, str]]:
-        """The buffer's symbols, each with the cell of T_i at which it will come back."""
+        """Return the buffer's symbols, each with the cell of T_i at which it will come back."""
         length = self.layout.lengths[f"buffer{number}"]
         queue = self.queue(stack.queue("B", number), f"buffer{number}")
         ages = range(len(queue) - 1, -1, -1)
@@ -102,7 +102,7 @@ class Window:
         return [(head + length - age, cell) for age, cell in pairs if cell != self.dummy]
 
     def _ordered(self, stack: Stack, levels: Sequence[LevelContent], op: str) -> tuple[str, ...]:
-        """The stack from its bottom up: levels from the top one down.
+        """Return the stack from its bottom up: levels from the top one down.
 
         While POP(i) scans, the block in the lower left half belongs between the cells of T_i that
         the head has passed and those before it.
@@ -126,7 +126,7 @@ class Window:
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
-    """The configuration after a completed step, or the one that the step under way leads to."""
+    """Return the configuration after a completed step, or the one that the step under way leads to."""
     window = Window(reading, layout, tokens)
     settled = window.now("stepped") == "1" or window.now("phase") != "run"
     state = window.now("state" if settled else "next")
@@ -137,7 +137,7 @@ def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) 
 
 
 def _unbooted(window: Window) -> tuple[Tape, ...]:
-    """The tapes while the prompt is still on its way round."""
+    """Return the tapes while the prompt is still on its way round."""
     levels = window.layout.levels
     queue = window.queue(Stack(1, "left").queue("L", levels), f"half{levels}")
     word = [cell for cell in queue if cell not in (window.dummy, window.bottom)]
@@ -146,7 +146,7 @@ def _unbooted(window: Window) -> tuple[Tape, ...]:
 
 
 def _tape(window: Window, tape: int, settled: bool) -> Tape:
-    """The tape of two stacks, the symbol under the head and the one still to be written."""
+    """Return the tape of two stacks, the symbol under the head and the one still to be written."""
     reading = window.reading
     left, right = (window.stack(Stack(tape, side)) for side in ("left", "right"))
     before, after = (_symbols(reading, content.cells) for content in (left, right))
@@ -169,7 +169,7 @@ def _settle(
     ops: tuple[str, str],
     reading: Mapping[str, Any],
 ) -> tuple[list[str], str, list[str]]:
-    """Carries out what is pending: the pushes first, then the pop that brings the head's symbol."""
+    """Carry out what is pending: the pushes first, then the pop that brings the head's symbol."""
     if write != reading["none"]:
         before = [*before, write] if ops[0] == "push" else before
         after = [*after, write] if ops[1] == "push" else after

@@ -25,7 +25,7 @@ class Stack(TapeStack):
     """One of the two stacks of a tape, with its queues."""
 
     def queue(self, kind: str, level: int) -> str:
-        """The name of a queue, such as `tape1.left/L2`."""
+        """Return the name of a queue, such as `tape1.left/L2`."""
         return f"{self.name}/{kind}{level}"
 
 
@@ -58,24 +58,24 @@ class Fields(StackFields):
         return mark
 
     def symbols(self, tape: int) -> tuple[str, ...]:
-        """The symbols that can be on a tape, counted from 1."""
+        """Return the symbols that can be on a tape, counted from 1."""
         return tape_symbols(self.machine, tape - 1)
 
     def cells(self, stack: Stack) -> tuple[str, ...]:
-        """What a cell of a stack can hold, the dummy first."""
+        """Return what a cell of a stack can hold, the dummy first."""
         holes = (self.hole,) if stack.is_input and self.levels > 1 else ()
         return (self.dummy, self.bottom, *holes, *self.symbols(stack.tape))
 
     def knows_bottom(self, stack: Stack) -> bool:
-        """Whether the control must know in advance that only the bottom is left."""
+        """Return whether the control must know in advance that only the bottom is left."""
         return stack.is_input or (self.bounded and stack.side == "left")
 
     def queues(self) -> tuple[Queue, ...]:
-        """All 6kk' queues, stack by stack, level by level."""
+        """Return all 6kk' queues, stack by stack, level by level."""
         return tuple(queue for stack in self.stacks for queue in self._queues_of(stack))
 
     def registers(self) -> tuple[Register, ...]:
-        """The finite control."""
+        """Return the finite control."""
         states, bits = self.machine.states, ("0", "1")
         return (
             Register("phase", PHASES, "wait"),
@@ -89,7 +89,7 @@ class Fields(StackFields):
         )
 
     def operations(self) -> tuple[str, ...]:
-        """The program counter of a stack: one operation, or a transfer between two levels."""
+        """Return the program counter of a stack: one operation, or a transfer between two levels."""
         transfers = (f"{name}{i}" for i in self._levels()[1:] for name in TRANSFERS)
         return (*OPERATIONS, *transfers)
 

@@ -20,7 +20,7 @@ def queue_outputs(
     level: Level,
     written: Wire,
 ) -> Iterator[tuple[str, Wire]]:
-    """The two half queues of a level and, above level 1, its buffer."""
+    """Yield the two half queues of a level and, above level 1, its buffer."""
     own, above = _transfer_of(view, level.number), _transfer_of(view, level.number + 1)
     removed = _removed(build, view, own)
     inserted = _inserted(build, view, level, own, written)
@@ -42,7 +42,7 @@ def _half(
     removed: Literal,
     inserted: Cell,
 ) -> dict[str, Literal]:
-    """One half queue: what stays, what enters under the head, what comes down from above."""
+    """Return one half queue: what stays, what enters under the head, what comes down from above."""
     here, left = level.head_in(kind), level.is_left(kind)
     gone = build.one_of(
         build.all_of(removed, here, label=f"out of {kind}"),
@@ -63,27 +63,27 @@ def _half(
 
 
 def _transfer_of(view: StackView, number: int) -> Transfer | None:
-    """The transfer whose upper level is `number`."""
+    """Return the transfer whose upper level is `number`."""
     found = [t for t in view.transfers if t.upper.number == number]
     return found[0] if found else None
 
 
 def _removed(build: Builder, view: StackView, own: Transfer | None) -> Literal:
-    """Whether the cell under T_i's head goes away: down by POP(i), or out by pop."""
+    """Return whether the cell under T_i's head goes away: down by POP(i), or out by pop."""
     if own:
         return own.taking
     return build.all_of(view.popped, negated(view.bottom), label="taken out")
 
 
 def _lower_work(build: Builder, above: Transfer | None) -> Literal:
-    """Whether the level above takes or replaces the front of the logical left half."""
+    """Return whether the level above takes or replaces the front of the logical left half."""
     return build.one_of(above.copying, above.taking, label="lower") if above else build.false
 
 
 def _inserted(
     build: Builder, view: StackView, level: Level, own: Transfer | None, written: Wire
 ) -> Cell:
-    """What enters the cell under T_i's head: from below, from the buffer, or the pushed symbol."""
+    """Return what enters the cell under T_i's head: from below, from the buffer, or the pushed symbol."""
     if not own:
         pushed = {
             v: build.all_of(view.pushed, written[v], label=f"push {v}") for v in written.values
@@ -108,7 +108,7 @@ def _add_boot(
     kind: str,
     cells: dict[str, Literal],
 ) -> None:
-    """Adds the bottom of every stack but the input's, and the holes behind the input."""
+    """Add the bottom of every stack but the input's, and the holes behind the input."""
     if kind == "L" and not stack.is_input and level.number == 1:
         cells[fields.bottom] = build.one_of(cells[fields.bottom], orders.boot, label="bottom")
     if kind == "L" and stack.is_input and level.number == fields.levels > 1:

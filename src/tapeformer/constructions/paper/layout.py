@@ -28,6 +28,6 @@ def layout(
 
 
 def longest_word(layout: Layout) -> int:
-    """The longest input: with its bottom it must lie in the top level's left half."""
+    """Return the longest input: with its bottom it must lie in the top level's left half."""
     longest: int = layout.base**layout.levels - 2
     return longest

@@ -34,11 +34,11 @@ class Level:
     left_cell: Cell
 
     def head_in(self, kind: str) -> Literal:
-        """Whether T_i's head is on the physical queue `L` or `R`."""
+        """Return whether T_i's head is on the physical queue `L` or `R`."""
         return self.in_right if kind == "R" else negated(self.in_right)
 
     def is_left(self, kind: str) -> Literal:
-        """Whether the physical queue is the logical left half."""
+        """Return whether the physical queue is the logical left half."""
         return self.swap if kind == "R" else negated(self.swap)
 
 
@@ -50,7 +50,7 @@ def level_view(
     inputs: Mapping[str, Wire],
     clock: LevelClock,
 ) -> Level:
-    """The view of level `number`; written once for every level and stack."""
+    """Return the view of level `number`; written once for every level and stack."""
     top = number == fields.levels
     swap = build.false if top else inputs[stack.register(f"swap{number}")]["1"]
     right = in_right(build, clock, swap)
@@ -74,7 +74,7 @@ def level_view(
 
 
 def cell_of(build: Builder, fields: Fields, wire: Wire, name: str) -> Cell:
-    """A queue's front as a cell, with or without the left mark."""
+    """Return a queue's front as a cell, with or without the left mark."""
     return {
         value: build.one_of(
             *wire.where((value, value + fields.mark)), label=f"{name} holds {value}"

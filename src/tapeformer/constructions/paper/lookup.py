@@ -38,7 +38,7 @@ class Lookup:
 def lookup(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: Sequence[StackView]
 ) -> Lookup:
-    """Looks up the rule; `verdicts` says what it means if none applies, by the state."""
+    """Look up the rule; `verdicts` says what it means if none applies, by the state."""
     machine, following = fields.machine, inputs["next"]
     heads = [inputs[f"tape{tape}/head"] for tape in range(1, machine.tapes + 1)]
     numbers = rule_numbers(machine)
@@ -92,7 +92,7 @@ def _action(
 
 
 def _fits(build: Builder, views: Sequence[StackView], actions: Sequence[TapeAction]) -> Literal:
-    """Whether no stack that is to be pushed on is full."""
+    """Return whether no stack that is to be pushed on is full."""
     refused = []
     for view in views:
         action = actions[view.stack.tape - 1]

@@ -21,7 +21,7 @@ def stack_outputs(
     inputs: Mapping[str, Wire],
     written: Wire,
 ) -> Iterator[tuple[str, Wire]]:
-    """The new value of each queue and register of one stack, by name."""
+    """Yield the new value of each queue and register of one stack, by name."""
     for level in view.levels:
         with build.scope(f"level{level.number}"):
             yield from queue_outputs(build, fields, view, orders, level, written)
@@ -30,7 +30,7 @@ def stack_outputs(
 
 
 def _marker(build: Builder, view: StackView, inputs: Mapping[str, Wire]) -> Wire:
-    """The marker queue: a mark at T_1's first dummy is back two cells before it, one turn later."""
+    """Return the marker queue: a mark at T_1's first dummy is back two cells before it, one turn later."""
     behind = negated(inputs[view.stack.register("behind")]["dummy"])
     at_rest = build.one_of(*view.op.where(OPERATIONS), label="at rest")
     first = view.levels[0]
@@ -74,7 +74,7 @@ def _register_outputs(
 
 
 def _operation(build: Builder, fields: Fields, view: StackView, orders: Orders) -> Wire:
-    """The program counter; idle where nothing else is said."""
+    """Return the program counter; idle where nothing else is said."""
     op, left_end = view.op, view.levels[0].clock.left_end
     cases: list[tuple[Literal, str]] = [
         (orders.push, "push"),
@@ -94,7 +94,7 @@ def _operation(build: Builder, fields: Fields, view: StackView, orders: Orders) 
 
 
 def _full(build: Builder, view: StackView) -> Literal:
-    """Whether the top level is full: then a push is refused, because PUSH(k') might not be doable."""
+    """Return whether the top level is full: then a push is refused, because PUSH(k') might not be doable."""
     if view.transfers:
         top = view.transfers[-1]
         filled = top.filled
@@ -107,7 +107,7 @@ def _full(build: Builder, view: StackView) -> Literal:
 
 
 def _behind(build: Builder, fields: Fields, view: StackView) -> Wire:
-    """What T_1's head leaves behind, so that the next step knows a first dummy when it sees one."""
+    """Return what T_1's head leaves behind, so that the next step knows a first dummy when it sees one."""
     at_rest = build.one_of(*view.op.where(OPERATIONS), label="at rest")
     first = view.levels[0]
     bottom = build.all_of(at_rest, first.cell[fields.bottom], label="bottom behind")

@@ -18,7 +18,7 @@ from tapeformer.queues.record import QueueMachine
 
 
 def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
-    """The queue machine of a Turing machine; it depends on the levels, not on the base."""
+    """Return the queue machine of a Turing machine; it depends on the levels, not on the base."""
     fields = Fields(machine, levels)
     return QueueMachine(
         name=machine.name,
@@ -35,7 +35,7 @@ def queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
 
 
 def reading(fields: Fields) -> dict[str, object]:
-    """What the decoder must know, as plain data."""
+    """Return what the decoder must know, as plain data."""
     names = [queue.name for queue in fields.queues()]
     names += [register.name for register in fields.registers()]
     return {
@@ -53,7 +53,7 @@ def reading(fields: Fields) -> dict[str, object]:
 
 
 def step_circuit(fields: Fields) -> Circuit:
-    """One step of all stacks, the clock and the control."""
+    """Return one step of all stacks, the clock and the control."""
     build = Builder()
     inputs = {queue.name: build.input(queue.name, queue.alphabet) for queue in fields.queues()}
     inputs |= {r.name: build.input(r.name, r.alphabet) for r in fields.registers()}
@@ -77,7 +77,7 @@ def step_circuit(fields: Fields) -> Circuit:
 
 
 def _clocks(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> tuple[LevelClock, ...]:
-    """The clock of each level, from the marks in the input stack's left queues."""
+    """Return the clock of each level, from the marks in the input stack's left queues."""
     found = []
     for number in range(1, fields.levels + 1):
         wire = inputs[fields.stacks[0].queue("L", number)]
@@ -97,7 +97,7 @@ def _with_marks(
     clocks: Sequence[LevelClock],
     boot: Literal,
 ) -> dict[str, Wire]:
-    """The input stack's left queues with their marks: set at boot, then carried round for ever."""
+    """Return the input stack's left queues with their marks: set at boot, then carried round for ever."""
     marked = {}
     for number, clock in enumerate(clocks, 1):
         name = fields.stacks[0].queue("L", number)
@@ -108,7 +108,7 @@ def _with_marks(
 
 
 def _marked(build: Builder, fields: Fields, cells: Wire, mark: Literal) -> Wire:
-    """Each cell with and without the mark. Dummies carry it too: without, the left end is lost."""
+    """Return each cell with and without the mark. Dummies carry it too: without, the left end is lost."""
     with_mark = {
         value + fields.mark: build.all_of(literal, mark, label=f"{value} marked")
         for value, literal in cells.literals.items()

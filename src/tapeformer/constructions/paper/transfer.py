@@ -39,12 +39,12 @@ class Transfer:
     holds_bottom: Literal
 
     def stage(self, name: str) -> Literal:
-        """Whether the stack's program counter is at this stage of this transfer."""
+        """Return whether the stack's program counter is at this stage of this transfer."""
         return self.op[f"{name}{self.upper.number}"]
 
 
 def transfer_view(build: Builder, op: Wire, upper: Level, lower: Level, bottom: str) -> Transfer:
-    """The signals of the transfer between two neighbouring levels."""
+    """Return the signals of the transfer between two neighbouring levels."""
     i, left_end, dummy = upper.number, upper.clock.left_end, negated(upper.real)
     at_left = build.all_of(op[f"seek{i}"], left_end, label="at the left end")
     start = build.all_of(
@@ -76,7 +76,7 @@ def transfer_view(build: Builder, op: Wire, upper: Level, lower: Level, bottom: 
 def transitions(
     build: Builder, transfer: Transfer, levels: int, loading: Literal
 ) -> Iterator[tuple[Literal, str]]:
-    """The program counter's next values during a transfer; where none is given it is idle.
+    """Yield the program counter's next values during a transfer; where none is given it is idle.
 
     After PUSH(i) filled T_i comes PUSH(i+1); after POP(i) emptied it, POP(i+1) unless the bottom
     went down. While `loading`, POP(i) is followed by POP(i-1) instead.

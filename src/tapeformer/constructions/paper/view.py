@@ -61,7 +61,7 @@ def stack_view(
     inputs: Mapping[str, Wire],
     clocks: tuple[LevelClock, ...],
 ) -> StackView:
-    """The view of one stack."""
+    """Return the view of one stack."""
     op, last = inputs[stack.register("op")], inputs[stack.register("last")]
     levels = _levels(build, fields, stack, inputs, clocks)
     first, behind = levels[0], negated(inputs[stack.register("behind")]["dummy"])

@@ -43,7 +43,7 @@ class CellBits:
 
 
 def cells_of(machine: TuringMachine) -> Cells:
-    """Names that do not clash with the machine's symbols."""
+    """Name that do not clash with the machine's symbols."""
 
     def fresh(sign: str) -> str:
         while any(sign in symbol for symbol in machine.symbols):
@@ -54,7 +54,7 @@ def cells_of(machine: TuringMachine) -> Cells:
 
 
 def read_cell(build: Builder, cells: Cells, wire: Wire, name: str) -> CellBits:
-    """The parts of a cell, each a sum over the names that have it."""
+    """Return the parts of a cell, each a sum over the names that have it."""
 
     def where(sign: str) -> Literal:
         named = [s + t for s in cells.symbols for t in signs if sign in t]
@@ -70,7 +70,7 @@ def read_cell(build: Builder, cells: Cells, wire: Wire, name: str) -> CellBits:
 
 
 def write_cell(build: Builder, cells: Cells, bits: CellBits, label: str) -> Wire:
-    """The wire of a cell from its parts: one AND for each symbol and signs."""
+    """Return the wire of a cell from its parts: one AND for each symbol and signs."""
     first, head = bits.first, bits.head
     signs = {
         "": (negated(first), negated(head)),

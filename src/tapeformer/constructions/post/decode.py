@@ -11,7 +11,7 @@ from tapeformer.queues.record import Token
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
-    """The configuration of a window: the ring turned to its first cell, up to the free cells."""
+    """Return the configuration of a window: the ring turned to its first cell, up to the free cells."""
     place = {name: index for index, name in enumerate(reading["factors"])}
     last = tokens[-1]
     ring = [token[place["ring"]] for token in tokens[-layout.lengths["ring"] :]]

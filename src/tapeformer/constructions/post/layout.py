@@ -16,19 +16,19 @@ def layout(
     base: int | None = None,
     space: int | None = None,
 ) -> Layout:
-    """One queue of even length, at least s + 2; `base` is that length. Two more cells are held."""
+    """Return one queue of even length, at least s + 2; `base` is that length. Two more cells are held."""
     check(machine, levels)
     levels, base = levels_and_base(1, base, space, room=2)
     return Layout(NAME, levels, base, {"ring": base}, capacity=base + 2)
 
 
 def longest_word(layout: Layout) -> int:
-    """The longest input: with its bottom it must lie in the queue."""
+    """Return the longest input: with its bottom it must lie in the queue."""
     return layout.base - 1
 
 
 def check(machine: TuringMachine, levels: int | None) -> None:
-    """Refuses what one queue cannot do."""
+    """Refuse what one queue cannot do."""
     if machine.tapes != 1:
         what = f"{machine.name} has {machine.tapes} tapes; one queue holds one"
         raise refuse(what, "1 tape", str(machine.tapes), "use construction='paper'")

@@ -23,7 +23,7 @@ Met = list[tuple[Literal, Rule]]
 
 
 def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:
-    """The one-queue machine of a one-tape Turing machine."""
+    """Return the one-queue machine of a one-tape Turing machine."""
     check(machine, levels)
     cells = cells_of(machine)
     queues = (Queue("ring", (*cells.names, cells.bottom), cells.free, "ring"),)
@@ -144,7 +144,7 @@ def _writes(build: Builder, ring: QueueRing, symbol: str) -> Literal:
 
 
 def _where(met: Met, **wanted: object) -> list[Literal]:
-    """The rules with a given move or written symbol, as literals."""
+    """Return the rules with a given move or written symbol, as literals."""
     move, write = wanted.get("moves"), wanted.get("write")
     return [
         literal
@@ -156,7 +156,7 @@ def _where(met: Met, **wanted: object) -> list[Literal]:
 def _after(
     build: Builder, machine: TuringMachine, ring: QueueRing, phase: Wire
 ) -> tuple[CellBits, CellBits, CellBits]:
-    """The three cells after the step."""
+    """Return the three cells after the step."""
     here, left, right = ring.here, ring.moves[Move.LEFT], ring.moves[Move.RIGHT]
     done = build.one_of(*ring.moves.values(), label="done")
     written = {
@@ -188,7 +188,7 @@ def _entered(
     first: Literal,
     name: str,
 ) -> CellBits:
-    """A neighbour that the head may enter: a free cell becomes a blank one."""
+    """Return a neighbour that the head may enter: a free cell becomes a blank one."""
     taken = build.all_of(enters, cell.free, label=f"{name} is taken")
     blank = build.one_of(cell.symbol[machine.blank], taken, label=f"{name} is blank")
     return replace(
@@ -263,7 +263,7 @@ def _stopping_symbols(
 
 
 def _arrival(build: Builder, machine: TuringMachine, ring: QueueRing) -> dict[str, Literal]:
-    """The symbol that the head reads after the step."""
+    """Return the symbol that the head reads after the step."""
     stays = ring.moves[Move.STAY]
     sources = [(Move.LEFT, ring.before), (Move.RIGHT, ring.following)]
     found = {}

@@ -49,7 +49,7 @@ def _layout(
 
 
 def with_steps(steps: int) -> Construction:
-    """The construction that makes so many steps in a token: blocks of cells in place of symbols."""
+    """Return the construction that makes so many steps in a token: blocks of cells in place of symbols."""
     return replace(
         REALTIME,
         layout=partial(_layout, steps=steps),

@@ -32,7 +32,7 @@ class Boot:
 
 
 def boot(build: Builder, fields: Fields, inputs: Mapping[str, Wire], view: TapeView) -> Boot:
-    """The boot that pushes one symbol in a token and takes them back one by one."""
+    """Return the boot that pushes one symbol in a token and takes them back one by one."""
     phase = inputs["phase"]
     loading = build.one_of(phase["wait"], phase["load"], label="loading")
     read = read_back(build, fields, inputs, loading)
@@ -70,7 +70,7 @@ def read_back(
 
 
 def prompt_cell(build: Builder, fields: Fields, read: Mapping[str, Literal]) -> Cell:
-    """The prompt symbol that is read back, as a cell of tape 1."""
+    """Return the prompt symbol that is read back, as a cell of tape 1."""
     code = fields.code(1)
     cell: dict[Plane, Literal] = {fields.bottom: read[fields.bottom]}
     for plane in (*code.values, *code.head_planes):
@@ -80,7 +80,7 @@ def prompt_cell(build: Builder, fields: Fields, read: Mapping[str, Literal]) -> 
 
 
 def chosen_level(build: Builder, fields: Fields, inputs: Mapping[str, Wire]) -> dict[int, Literal]:
-    """The smallest level whose delay reaches before the prompt, in the first generated token."""
+    """Return the smallest level whose delay reaches before the prompt, in the first generated token."""
     chosen = {}
     reached = build.true
     for level, name in enumerate(fields.input_queues(), 2):

@@ -64,7 +64,7 @@ class RealTimeClaims(CountedClaims):
             yield from self.test(BOOT, self.tokens == wanted, "the first step", got)
 
     def _rewinding(self) -> int:
-        """The tokens from the last symbol of the input back to the first."""
+        """Return the tokens from the last symbol of the input back to the first."""
         return max(self.length, 1) if self.steps == 1 else self.length // self.steps + 1
 
     def _bottom(self, stack: Stack, cells: list[Cell]) -> Iterator[Fault]:

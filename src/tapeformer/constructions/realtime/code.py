@@ -58,7 +58,7 @@ class SymbolCode:
         return self.symbols if self.one_hot else tuple(range(self.width))
 
     def planes(self, symbol: str) -> frozenset[Plane]:
-        """The planes that are true for a symbol."""
+        """Return the planes that are true for a symbol."""
         if self.one_hot:
             return frozenset([symbol])
         number = self._numbers[symbol]

@@ -48,7 +48,7 @@ class StackOrder:
 def column_of(
     inputs: Mapping[str, Wire], names: Iterable[str], code: SymbolCode, dummy: str
 ) -> Column:
-    """The column of the cells with the given names."""
+    """Return the column of the cells with the given names."""
     tracks = []
     for name in names:
         cell: dict[Plane, Literal] = {v: b for v, b in inputs[name].literals.items() if v != dummy}
@@ -60,7 +60,7 @@ def column_of(
 def wires_of(
     column: Column, names: Iterable[str], code: SymbolCode, dummy: str
 ) -> Iterator[tuple[str, Wire]]:
-    """The factors of a column's cells, by name."""
+    """Yield the factors of a column's cells, by name."""
     for name, track in zip(names, column, strict=True):
         own = {plane: bit for plane, bit in track.cell.items() if isinstance(plane, str)}
         yield name, Wire({dummy: negated(track.filled), **own})
@@ -69,7 +69,7 @@ def wires_of(
 
 
 def bit_wire(bit: Literal) -> Wire:
-    """A literal as a wire with the values 0 and 1."""
+    """Return a literal as a wire with the values 0 and 1."""
     return Wire({"0": negated(bit), "1": bit})
 
 
@@ -90,7 +90,7 @@ def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, .
 def merged(
     build: Builder, cells: Sequence[Mapping[Key, Literal]], label: str
 ) -> dict[Key, Literal]:
-    """The one cell of several that holds anything."""
+    """Return the one cell of several that holds anything."""
     values = dict.fromkeys(value for cell in cells for value in cell)
     return {
         value: build.one_of(
@@ -131,7 +131,7 @@ def shifted(
 
 
 def put(build: Builder, column: Column, cell: Cell, *guards: Literal) -> Column:
-    """The column with a cell written in its first empty track, where the guards hold."""
+    """Return the column with a cell written in its first empty track, where the guards hold."""
     tracks = []
     for number, track in enumerate(column):
         below = [column[number - 1].filled] if number else []
@@ -147,7 +147,7 @@ def put(build: Builder, column: Column, cell: Cell, *guards: Literal) -> Column:
 
 
 def without(build: Builder, column: Column, taken: Sequence[Cell]) -> Column:
-    """The column without the cells taken: a difference, read off without a neuron."""
+    """Return the column without the cells taken: a difference, read off without a neuron."""
     tracks = []
     for number, (track, gone) in enumerate(zip(column, taken, strict=True)):
         label = f"track{number} after take"

@@ -31,7 +31,7 @@ class Control:
 def control(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: tuple[TapeView, ...]
 ) -> Control:
-    """All decisions of the control."""
+    """Return all decisions of the control."""
     boot = make_boot(build, fields, inputs, views[0])
     on = build.all_of(inputs["phase"]["run"], inputs["verdict"]["run"], label="on")
     running = build.one_of(on, boot.begin, label="running")
@@ -56,7 +56,7 @@ def _head(
     boot: Boot | None,
     tape: int,
 ) -> Cell:
-    """The symbol under the head: popped, written and left there, or as it was."""
+    """Return the symbol under the head: popped, written and left there, or as it was."""
     booting = [boot.over, boot.back] if boot else []
     left_bottom = None if fields.bounded else fields.blank
     name = f"tape{tape} head"
@@ -91,7 +91,7 @@ def _popped(
     bottom_reads: str | None,
     label: str,
 ) -> Cell:
-    """What a pop brings under the head; the bottom may read as a symbol, or as nothing."""
+    """Return what a pop brings under the head; the bottom may read as a symbol, or as nothing."""
     cell = {p: build.all_of(top[p], pop, label=f"{label}={p}") for p in view.head}
     for plane in view.code.planes(bottom_reads).intersection(cell) if bottom_reads else ():
         end = build.all_of(top[fields.bottom], pop, label=f"{label} end")
@@ -102,7 +102,7 @@ def _popped(
 def orders(
     build: Builder, fields: Fields, decided: Control, views: tuple[TapeView, ...]
 ) -> Iterator[StackOrder]:
-    """What each stack is told, left and right of tape 1, of tape 2, ..."""
+    """Yield what each stack is told, left and right of tape 1, of tape 2, ..."""
     for tape, (view, action) in enumerate(zip(views, decided.fired.actions, strict=True)):
         back = action.writes[Move.LEFT]
         if fields.bounded:
@@ -117,13 +117,13 @@ def orders(
 
 
 def _booting_left(build: Builder, order: StackOrder, boot: Boot) -> StackOrder:
-    """The input's stack also receives the prompt, and gives it to the head again."""
+    """Return the input's stack also receives the prompt, and gives it to the head again."""
     pop = build.one_of(order.pop, boot.over, boot.back, label="tape1.left pop or rewind")
     return StackOrder(pop, merged(build, [order.push, boot.symbol], "tape1.left push or load"))
 
 
 def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView) -> StackOrder:
-    """The rewind pushes the head's symbol to the right."""
+    """Return the rewind pushes the head's symbol to the right."""
     head = view.head.items()
     back: Cell = {p: build.all_of(b, boot.back, label=f"rewind={p}") for p, b in head}
     some: Cell = {SOME: boot.back} if view.code.bits else {}
@@ -135,7 +135,7 @@ def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView
 def control_outputs(
     build: Builder, fields: Fields, decided: Control, inputs: Mapping[str, Wire]
 ) -> Iterator[tuple[str, Wire]]:
-    """The new value of each register that belongs to no level and no stack, by name."""
+    """Yield the new value of each register that belongs to no level and no stack, by name."""
     state, boot, fire = inputs["state"], decided.boot, decided.fired.fire
     kept = {q: build.all_of(state[q], negated(fire), label=f"stays in {q}") for q in state.values}
     yield "phase", phase_after(build, inputs["phase"], boot)

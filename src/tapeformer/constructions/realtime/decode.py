@@ -48,11 +48,11 @@ class Window:
         self.first = Stack(1, "left")
 
     def now(self, name: str) -> str:
-        """A factor of the last token."""
+        """Return a factor of the last token."""
         return self.tokens[-1][self.place[name]]
 
     def stack(self, stack: Stack) -> list[Cell]:
-        """The cells of a stack, deepest first."""
+        """Return the cells of a stack, deepest first."""
         cells: list[Cell] = []
         for level in range(self.layout.levels, 0, -1):
             cells = self._with_level(stack, level, cells)
@@ -61,7 +61,7 @@ class Window:
         return [cell for cell in cells if cell]
 
     def near(self, tape: int) -> tuple[list[str], list[str]]:
-        """The symbols in the registers: before the head, and from the head on."""
+        """Return the symbols in the registers: before the head, and from the head on."""
         symbols, now = self.reading["coded"][tape - 1], self.tokens[-1:]
         if self.block > 1:
             names = window_bits(tape, SymbolCode(tuple(symbols), self.block))
@@ -74,7 +74,7 @@ class Window:
         return [], list(self._symbols(bit_names(name, SymbolCode(tuple(symbols))), symbols, now)[0])
 
     def unread(self) -> list[str]:
-        """The prompt symbols that are still to be read back; skipped ones went round once more."""
+        """Return the prompt symbols that are still to be read back; skipped ones went round once more."""
         levels = range(2, self.layout.levels + 1)
         chosen = [level for level in levels if self.now(f"load{level}") == "1"]
         length = self.layout.lengths[length_rule("delay", chosen[0])] if chosen else None
@@ -85,7 +85,7 @@ class Window:
         return [cell for cell in (*kept[turn:], *kept[:turn]) if cell != self.dummy]
 
     def _with_level(self, stack: Stack, level: int, above: list[Cell]) -> list[Cell]:
-        """The cells from this level up. What the level above is handing down comes before the rest."""
+        """Return the cells from this level up. What the level above is handing down comes before the rest."""
         ring = self._ring(stack, level)
         if ring is None:
             return above
@@ -99,7 +99,7 @@ class Window:
         return [*above[:split], *arrived, *above[split:], *own]
 
     def _keyed(self, ring: Ring, behind: int) -> list[tuple[tuple[int, int], Cell]]:
-        """The cells with their place in the order: by track, as it was before this turn, then position."""
+        """Return the cells with their place in the order: by track, as it was before this turn, then position."""
         keyed = [
             ((track + (behind if position < ring.passed else 0), position), cell)
             for position, column in enumerate(ring.columns)
@@ -109,7 +109,7 @@ class Window:
         return sorted(keyed)
 
     def _ring(self, stack: Stack, level: int) -> Ring | None:
-        """The ring of a level, turned to its mark; none if the level is not started."""
+        """Return the ring of a level, turned to its mark; none if the level is not started."""
         if self.now(f"started{level}") == "0":
             return None
         places = {kind: self.place[self.first.mark(kind, level)] for kind in KINDS}
@@ -127,7 +127,7 @@ class Window:
         return Ring(turned, len(columns) - start)
 
     def _track(self, stack: Stack, level: int, track: int) -> list[Cell]:
-        """What a ring will bring in the next turn: main from front to back, then delay."""
+        """Return what a ring will bring in the next turn: main from front to back, then delay."""
         return [
             cell
             for kind in KINDS
@@ -137,14 +137,14 @@ class Window:
         ]
 
     def _queue(self, kind: str, level: int) -> Sequence[Token]:
-        """The tokens in which a queue lies, front to back; before the beginning they are unmarked."""
+        """Return the tokens in which a queue lies, front to back; before the beginning they are unmarked."""
         length = self.layout.lengths[length_rule(kind, level)]
         missing = length - len(self.tokens)
         unmarked = (NO_MARK,) * len(self.tokens[-1])
         return [unmarked] * missing + list(self.tokens[-length:])
 
     def _cells(self, name: str, tape: int, tokens: Sequence[Token]) -> list[Cell]:
-        """A cell in each of some tokens."""
+        """Return a cell in each of some tokens."""
         own = [token[self.place[name]] for token in tokens]
         symbols = self.reading["coded"][tape - 1]
         if not symbols:
@@ -159,7 +159,7 @@ class Window:
     def _symbols(
         self, names: Sequence[str], symbols: list[str], tokens: Sequence[Token]
     ) -> list[Cell]:
-        """The symbols whose numbers some bits are, in each of some tokens."""
+        """Return the symbols whose numbers some bits are, in each of some tokens."""
         places, width = [self.place[name] for name in names], (len(symbols) - 1).bit_length()
         found = []
         for token in tokens:
@@ -170,20 +170,20 @@ class Window:
 
 
 def _symbol(bits: Sequence[bool], symbols: list[str]) -> str:
-    """The symbol of a number; bits that are no symbol's number are shown as such."""
+    """Return the symbol of a number; bits that are no symbol's number are shown as such."""
     number = sum(bit << place for place, bit in enumerate(bits))
     return symbols[number] if number < len(symbols) else SOME
 
 
 def decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
-    """The configuration that the last token leaves: every step is complete in its token."""
+    """Return the configuration that the last token leaves: every step is complete in its token."""
     window = Window(reading, layout, tokens)
     tapes = tuple(_tape(window, tape) for tape in range(1, reading["tapes"] + 1))
     return Decoded(window.now("state"), tapes, settled=True)
 
 
 def _tape(window: Window, tape: int) -> Tape:
-    """The tape of two stacks and what is in the registers between them."""
+    """Return the tape of two stacks and what is in the registers between them."""
     blank, bottom = window.reading["blank"], window.reading["bottom"]
     stacks = [window.stack(Stack(tape, side)) for side in ("left", "right")]
     phase, (before, after) = window.now("phase"), window.near(tape)

@@ -40,15 +40,15 @@ class Stack(TapeStack):
     """One of the two stacks of a tape, with its columns."""
 
     def column(self, kind: str, level: int) -> str:
-        """The name of a column queue, such as `tape1.left/main2`."""
+        """Return the name of a column queue, such as `tape1.left/main2`."""
         return f"{self.name}/{kind}{level}"
 
     def tracks(self, kind: str, level: int) -> tuple[str, ...]:
-        """The names of a column's cells, such as `tape1.left/main2.track0`."""
+        """Return the names of a column's cells, such as `tape1.left/main2.track0`."""
         return tuple(f"{self.column(kind, level)}.track{t}" for t in range(TRACKS))
 
     def mark(self, kind: str, level: int) -> str:
-        """The name of the clock mark that rides with a column."""
+        """Return the name of the clock mark that rides with a column."""
         return f"{self.column(kind, level)}.mark"
 
     @property
@@ -57,7 +57,7 @@ class Stack(TapeStack):
         return tuple(f"{self.name}/top.track{t}" for t in range(TRACKS))
 
     def input(self, level: int) -> str:
-        """The name of the queue from which a level reads the prompt back."""
+        """Return the name of the queue from which a level reads the prompt back."""
         return f"{self.column('delay', level)}.input"
 
 
@@ -77,11 +77,11 @@ class Fields(StackFields):
         return tuple(Stack(tape, side) for tape in self.tapes for side in ("left", "right"))
 
     def code(self, tape: int) -> SymbolCode:
-        """How the symbols that can be on a tape (from 1) are kept."""
+        """Return how the symbols that can be on a tape (from 1) are kept."""
         return self._codes[tape - 1]
 
     def factors(self, name: str, stack: Stack) -> Iterator[tuple[str, tuple[str, ...], str]]:
-        """The factors of a cell: name, alphabet and blank of its own, then of each of its bits."""
+        """Yield the factors of a cell: name, alphabet and blank of its own, then of each of its bits."""
         code = self.code(stack.tape)
         bottom = (self.bottom,) if name.endswith("track0") else ()
         yield name, (self.dummy, *bottom, *code.values), self.dummy
@@ -89,12 +89,12 @@ class Fields(StackFields):
             yield bit_name, BITS, "0"
 
     def queues(self) -> tuple[Queue, ...]:
-        """All queues, level by level: the marks, then the columns of each stack."""
+        """Return all queues, level by level: the marks, then the columns of each stack."""
         levels = range(1, self.levels + 1)
         return tuple(queue for level in levels for queue in self._queues_of(level))
 
     def registers(self) -> tuple[Register, ...]:
-        """The finite control, level 0, and what each level latches."""
+        """Return the finite control, level 0, and what each level latches."""
         levels = range(1, self.levels + 1)
         return (
             Register("phase", PHASES, "start"),
@@ -109,7 +109,7 @@ class Fields(StackFields):
         )
 
     def input_queues(self) -> tuple[str, ...]:
-        """Where a prompt symbol is written: for each level whose delay may read it back."""
+        """Return where a prompt symbol is written: for each level whose delay may read it back."""
         return tuple(self.stacks[0].input(level) for level in range(2, self.levels + 1))
 
     def _queues_of(self, level: int) -> Iterator[Queue]:
@@ -139,7 +139,7 @@ class Fields(StackFields):
                 yield Queue(name, alphabet, blank, rule, False, column)
 
     def _head(self, tape: int) -> Iterator[Register]:
-        """The symbol under a head, at first the blank; or the head's place and the window."""
+        """Yield the symbol under a head, at first the blank; or the head's place and the window."""
         code, name = self.code(tape), f"tape{tape}/head"
         if self.steps > 1:
             yield Register(position(tape), tuple(map(str, range(self.steps))), "0")
@@ -178,17 +178,17 @@ def length_rule(kind: str, level: int) -> str:
 
 
 def bit_names(name: str, code: SymbolCode) -> tuple[str, ...]:
-    """The factors in which a cell or head keeps the bits of its symbol."""
+    """Return the factors in which a cell or head keeps the bits of its symbol."""
     return tuple(f"{name}.bit{bit}" for bit in range(code.bits))
 
 
 def position(tape: int) -> str:
-    """The register that says where the head is in the centre block."""
+    """Return the register that says where the head is in the centre block."""
     return f"tape{tape}/position"
 
 
 def window_bits(tape: int, code: SymbolCode) -> tuple[tuple[str, ...], ...]:
-    """The registers of the bits of each cell in a tape's window, from left to right."""
+    """Return the registers of the bits of each cell in a tape's window, from left to right."""
     return tuple(
         tuple(f"tape{tape}/window{cell}.bit{bit}" for bit in range(code.width))
         for cell in range(3 * code.cells)

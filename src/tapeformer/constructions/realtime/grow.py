@@ -20,7 +20,7 @@ GROW = "grow"
 
 
 def extended(old: QueueMachine, new: QueueMachine, tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """Tokens of a machine as tokens of one with more levels, which are blank and not started.
+    """Return tokens of a machine as tokens of one with more levels, which are blank and not started.
 
     The new queues come after the old ones, and the new registers after the old ones.
     """
@@ -52,13 +52,13 @@ class GrowingRun:
         self._grow = factor_names(self.machine).index(GROW)
 
     def advance(self) -> Token:
-        """Appends one token, after adding a level if it needs one."""
+        """Append one token, after adding a level if it needs one."""
         while self._run.following()[self._grow] == "1":
             self._add_level()
         return self._run.advance()
 
     def window(self) -> tuple[Token, ...]:
-        """The last tokens, as many as the present levels need."""
+        """Return the last tokens, as many as the present levels need."""
         return self._run.window()
 
     def _add_level(self) -> None:

@@ -51,19 +51,19 @@ def check_levels(levels: int) -> None:
 
 
 def capacity(levels: int, base: int) -> int:
-    """The cells, or blocks of cells, that a stack holds beside its bottom."""
+    """Return the cells, or blocks of cells, that a stack holds beside its bottom."""
     columns: int = sum(base**level for level in range(levels + 1))
     return TRACKS * columns - 1
 
 
 def longest_word(layout: Layout) -> int:
-    """The longest input: the highest level's delay must reach back over it and its bottom."""
+    """Return the longest input: the highest level's delay must reach back over it and its bottom."""
     longest: int = layout.base ** (layout.levels - 1) - 2
     return longest
 
 
 def fewest_levels(length: int, base: int = 2) -> int:
-    """The fewest levels with which an input of some length can be read."""
+    """Return the fewest levels with which an input of some length can be read."""
     levels = 2
     while base ** (levels - 1) < length + 2:
         levels += 1
@@ -71,7 +71,7 @@ def fewest_levels(length: int, base: int = 2) -> int:
 
 
 def with_shared_rules(machine: QueueMachine, layout: Layout) -> QueueMachine:
-    """The same machine with one rule for each length, so that one head serves all of that length.
+    """Return the same machine with one rule for each length, so that one head serves all of that length.
 
     In base 2, main_i and delay_i are equally long; in any other base nothing changes.
     """

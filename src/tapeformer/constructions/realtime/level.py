@@ -44,7 +44,7 @@ class LevelClock:
 def level_clock(
     stack: Stack, number: int, inputs: Mapping[str, Wire], boundary: Literal
 ) -> LevelClock:
-    """The clock of a level, from the marks that ride with the input's stack."""
+    """Return the clock of a level, from the marks that ride with the input's stack."""
     mark = inputs[stack.mark("main", number)]
     return LevelClock(
         number=number,
@@ -105,7 +105,7 @@ class StackView:
 
 
 def decide(build: Builder, level: Level, above: Operation) -> Operation:
-    """The level's operation from now on; `above` is that of the next level up to now.
+    """Return the level's operation from now on; `above` is that of the next level up to now.
 
     The end is here iff n(previous) and n(current), with what the level above did to the columns
     behind us in this turn, differ; at position 0 iff they are equal. They differ by one at most,
@@ -128,7 +128,7 @@ def decide(build: Builder, level: Level, above: Operation) -> Operation:
 
 
 def _odd(build: Builder, column: Column, trusted: Literal, name: str) -> Literal:
-    """The parity of n(column). Only track 0 can hold what must not be trusted."""
+    """Return the parity of n(column). Only track 0 can hold what must not be trusted."""
     filled = [track.filled for track in column]
     terms = []
     for number in range(0, len(filled), 2):
@@ -140,7 +140,7 @@ def _odd(build: Builder, column: Column, trusted: Literal, name: str) -> Literal
 
 
 def _at_end(build: Builder, what: str, parities: tuple[Literal, ...], *guards: Literal) -> Literal:
-    """Where an odd number of the parities hold, and all guards: in one layer of ANDs."""
+    """Return where an odd number of the parities hold, and all guards: in one layer of ANDs."""
     ways = [signs for signs in product((False, True), repeat=len(parities)) if sum(signs) % 2]
     terms = []
     for signs in ways:
@@ -160,7 +160,7 @@ def _latched(build: Builder, level: Level, push: Literal, pull: Literal) -> Oper
 
 
 def full_after(build: Builder, level: Level, above_full: Literal) -> Literal:
-    """Whether the level and all above it are full: seen at position 0, true for a whole turn."""
+    """Return whether the level and all above it are full: seen at position 0, true for a whole turn."""
     mark = level.clock.mark
     last = level.previous[-1].filled
     seen = build.all_of(mark, last, above_full, level.below_high, label="seen full")
@@ -180,7 +180,7 @@ class Moved:
 def move(
     build: Builder, level: Level, op: Operation, above: Operation, pulled: Cell, lowest: Cell
 ) -> Moved:
-    """One step of the ring; `lowest` is track 0 of the level below, `pulled` comes from above."""
+    """Return one step of the ring; `lowest` is track 0 of the level below, `pulled` comes from above."""
     taken = top_cells(build, level.previous, op.pull)
     column = shifted(build, level.current, above, pulled, level.clock.trusted)
     return Moved(

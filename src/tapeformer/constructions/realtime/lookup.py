@@ -41,7 +41,7 @@ class TapeView:
 
 
 def head_of(fields: Fields, inputs: Mapping[str, Wire], tape: int) -> Cell:
-    """The symbol under a head."""
+    """Return the symbol under a head."""
     code, name = fields.code(tape), f"tape{tape}/head"
     if code.bits:
         return {number: inputs[b]["1"] for number, b in enumerate(bit_names(name, code))}
@@ -56,7 +56,7 @@ def tape_view(
     full: tuple[Literal, Literal],
     head: Cell,
 ) -> TapeView:
-    """The view of one tape; `full` says that all levels of a stack are."""
+    """Return the view of one tape; `full` says that all levels of a stack are."""
     left, right = columns
     tops = []
     for side, column in zip(("left", "right"), columns, strict=True):
@@ -103,7 +103,7 @@ class Fired:
 def fired(
     build: Builder, fields: Fields, state: Wire, views: tuple[TapeView, ...], running: Literal
 ) -> Fired:
-    """Looks up the rule and carries it out where every stack that it uses is ready."""
+    """Look up the rule and carries it out where every stack that it uses is ready."""
     ready = tuple(_ready(build, fields, view, f"tape{t}") for t, view in enumerate(views, 1))
     met: Met = []
     made: Met = []
@@ -129,7 +129,7 @@ def fired(
 
 
 def _ready(build: Builder, fields: Fields, view: TapeView, name: str) -> dict[Move, list[Literal]]:
-    """What a move needs: a symbol to pop and room to push; at a bounded tape's end nothing."""
+    """Return what a move needs: a symbol to pop and room to push; at a bounded tape's end nothing."""
     room = [negated(column[-1].filled) for column in (view.left, view.right)]
     left = [view.left[0].filled, room[1]]
     if fields.bounded:
@@ -144,7 +144,7 @@ def _ready(build: Builder, fields: Fields, view: TapeView, name: str) -> dict[Mo
 def _refused(
     build: Builder, fields: Fields, met: Met, views: tuple[TapeView, ...], running: Literal
 ) -> Literal:
-    """Whether the rule that applies would push on a stack that is full in all its levels."""
+    """Return whether the rule that applies would push on a stack that is full in all its levels."""
     found = []
     for tape, view in enumerate(views):
         name = f"tape{tape + 1}"
@@ -206,7 +206,7 @@ def _stuck(
     known: Sequence[Reads],
     state: str,
 ) -> Literal:
-    """Whether a step is made into a state and none can follow; the shorter list is looked up."""
+    """Return whether a step is made into a state and none can follow; the shorter list is looked up."""
     symbols = [fields.code(tape).symbols for tape in fields.tapes]
     if 2 * len(known) < prod(map(len, symbols)):
         go_on = [_reading(build, fields, arrived, heads, read, state) for read in known]

@@ -11,7 +11,7 @@ from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 
 
 def blocks_up(base: int, held: int, boundary: int, below_high: bool, tracks: int = TRACKS) -> int:
-    """The rule of a level at a block boundary: one block comes up (1), goes down (-1), or neither."""
+    """Return the rule of a level at a block boundary: one block comes up (1), goes down (-1), or neither."""
     if held % base != boundary:
         return 0
     return int(held < tracks * base) if below_high else -int(held > 0)
@@ -28,7 +28,7 @@ class StackModel:
         self.tokens = 0
 
     def advance(self, want: int) -> bool:
-        """One token, in which the client pushes (+1), pops (-1) or does neither; whether it could."""
+        """Return one token, in which the client pushes (+1), pops (-1) or does neither; whether it could."""
         top = self.blocks[0]
         done = (want < 0 and top >= 1) or (want > 0 and top < TRACKS) or want == 0
         changes = self._changes()
@@ -41,7 +41,7 @@ class StackModel:
         return done
 
     def _changes(self) -> list[tuple[int, int]]:
-        """The blocks that each level at a boundary takes from the level below, by what held before."""
+        """Return the blocks that each level at a boundary takes from the level below, by what held before."""
         changes = []
         for level in range(1, self.levels + 1):
             if not self._at_boundary(level):
@@ -52,7 +52,7 @@ class StackModel:
         return changes
 
     def _at_boundary(self, level: int) -> bool:
-        """Whether the level below is at position 0."""
+        """Return whether the level below is at position 0."""
         start = self.started[level - 1]
         return start >= 0 and (self.tokens - start) % self.base ** (level - 1) == 0
 
@@ -65,5 +65,5 @@ class StackModel:
         return blocks_up(self.base, self.blocks[level], block, high) if start >= 0 else 0
 
     def units(self, level: int) -> int:
-        """The whole units that a level holds."""
+        """Return the whole units that a level holds."""
         return self.blocks[level] // (self.base if level else 1)

@@ -39,7 +39,7 @@ from tapeformer.queues.record import QueueMachine
 
 
 def queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueMachine:
-    """The queue machine of a Turing machine; it depends on levels and steps, not on the base."""
+    """Return the queue machine of a Turing machine; it depends on levels and steps, not on the base."""
     check_levels(levels)
     fields = Fields(machine, levels, steps)
     first, *copies = fields.input_queues()
@@ -60,7 +60,7 @@ def queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueM
 
 
 def reading(fields: Fields) -> dict[str, object]:
-    """What the decoder must know, as plain data."""
+    """Return what the decoder must know, as plain data."""
     codes = [fields.code(tape) for tape in fields.tapes]
     names = [queue.name for queue in fields.queues()]
     names += [register.name for register in fields.registers()]
@@ -79,7 +79,7 @@ def reading(fields: Fields) -> dict[str, object]:
 
 
 def step_circuit(fields: Fields) -> Circuit:
-    """One step of the clock, all levels of all stacks, and the control."""
+    """Return one step of the clock, all levels of all stacks, and the control."""
     build = Builder()
     inputs = {queue.name: build.input(queue.name, queue.alphabet) for queue in fields.queues()}
     inputs |= {r.name: build.input(r.name, r.alphabet) for r in fields.registers()}
@@ -100,7 +100,7 @@ def step_circuit(fields: Fields) -> Circuit:
 def _one_step(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: Sequence[StackView]
 ) -> tuple[dict[str, Wire], list[StackOrder]]:
-    """The control that makes a step in every token: its registers, and what each stack is told."""
+    """Return the control that makes a step in every token: its registers, and what each stack is told."""
     tapes = tuple(_tape(build, fields, views, inputs, number) for number in fields.tapes)
     with build.scope("control"):
         decided = control(build, fields, inputs, tapes)
@@ -144,7 +144,7 @@ def _tape(
 
 
 def _grow(build: Builder, views: Sequence[StackView]) -> Literal:
-    """Whether a level above the highest would start now."""
+    """Return whether a level above the highest would start now."""
     highest = [view.levels[-1] for view in views]
     high = build.any_of(*(level.previous[HIGH - 1].filled for level in highest), label="high")
     return build.all_of(highest[0].clock.mark, high, label="grow")
@@ -157,7 +157,7 @@ def _clock_outputs(
     views: Sequence[StackView],
     inputs: Mapping[str, Wire],
 ) -> Iterator[tuple[str, Wire]]:
-    """Marks go round; a level starts, at position 0, when a stack first has units for it."""
+    """Mark go round; a level starts, at position 0, when a stack first has units for it."""
     stack = fields.stacks[0]
     for number, clock in enumerate(clocks, 1):
         with build.scope(f"clock/level{number}"):
@@ -181,7 +181,7 @@ def _clock_outputs(
 def _stack_outputs(
     build: Builder, fields: Fields, view: StackView, order: StackOrder
 ) -> Iterator[tuple[str, Wire]]:
-    """All levels from the highest down, each handing the pulled cell to the next; then level 0."""
+    """Yield all levels from the highest down, each handing the pulled cell to the next; then level 0."""
     stack, ops = view.stack, _operations(build, view)
     code = fields.code(stack.tape)
     pulled: Cell = {}
@@ -204,7 +204,7 @@ def _stack_outputs(
 
 
 def _operations(build: Builder, view: StackView) -> dict[int, Operation]:
-    """The new operation of each level; above the highest nothing moves."""
+    """Return the new operation of each level; above the highest nothing moves."""
     idle = Operation(build.false, build.false, build.true)
     ops = {len(view.levels) + 1: idle}
     above = idle

@@ -55,7 +55,7 @@ class Batch:
         self.ring = Ring(self.memory, self.layout.value_masks)
 
     def word(self, value: Value) -> int:
-        """The word of a token that says whether it has a value."""
+        """Return the word of a token that says whether it has a value."""
         return self.layout.value_masks[value[0]][value[1]][0]
 
     def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
@@ -64,7 +64,7 @@ class Batch:
         return _Run(self, prompts, self._asked(stop, count), most, limits).to_the_end()
 
     def _asked(self, stop: Value, count: Counted) -> Integers:
-        """What machine code is asked for: see `llvm_batch_loop`."""
+        """Return what machine code is asked for: see `llvm_batch_loop`."""
         pairs = [
             (self.word(value), digit)
             for value, adds in count
@@ -76,13 +76,13 @@ class Batch:
 
 
 def _capacity(layout: MemoryLayout, window: int) -> int:
-    """The places of a ring: a power of two that is larger than the window."""
+    """Return the places of a ring: a power of two that is larger than the window."""
     octets = 8 * BATCH_ELEMENTS * layout.stride
     return max(1 << window.bit_length(), 1 << (RING_OCTETS // octets).bit_length() - 1)
 
 
 def _costs(layout: MemoryLayout, capacity: int, processes: int) -> Costs:
-    """What the rings take, and to read a whole window: a number for each of its values."""
+    """Return what the rings take, and to read a whole window: a number for each of its values."""
     places = sum(len(factor) for factor in layout.value_masks)
     ring = 8 * BATCH_ELEMENTS * layout.stride * capacity
     return Costs("batch", processes * ring, processes * 4 * places, None)
@@ -161,7 +161,7 @@ class _Run:
             yield self._ended(begin, stopped=False)
 
     def _room(self) -> int:
-        """Tokens that no live input's limit forbids."""
+        """Return tokens that no live input's limit forbids."""
         seen = self.newest + 1
         far = min(self.limits.tokens - seen, self.limits.counted // self.weight - seen)
         if far >= FAR:
@@ -194,7 +194,7 @@ class _Run:
             yield from self._limited(live)
 
     def _spare(self) -> int:
-        """Tokens that can be made before the window of an ended input is overwritten."""
+        """Return tokens that can be made before the window of an ended input is overwritten."""
         waiting = self.pending & (self.ended_at[: len(self.pending)] >= 0)
         oldest = self.ended_at[: len(self.pending)].min(where=waiting, initial=self.newest)
         return int(self.batch.capacity - self.batch.window - (self.newest - oldest))

@@ -17,7 +17,7 @@ Run = Callable[..., int]
 
 
 def target() -> str:
-    """What machine code depends on, beside the program: LLVM and the processor."""
+    """Return what machine code depends on, beside the program: LLVM and the processor."""
     import llvmlite  # type: ignore[import-untyped]
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
@@ -40,7 +40,7 @@ def _machine() -> Any:
 
 
 def object_code(text: str) -> bytes:
-    """The machine code of a module."""
+    """Return the machine code of a module."""
     import llvmlite.binding as llvm
 
     machine = _machine()
@@ -58,7 +58,7 @@ class Loaded:
 
 
 def loaded(code: bytes) -> Loaded:
-    """The function `run` of machine code."""
+    """Return the function `run` of machine code."""
     import llvmlite.binding as llvm
 
     machine = _machine()

@@ -53,7 +53,7 @@ class Engine(Stream):
             self._hand_over()
 
     def _unless_refused(self, make: Callable[[], Made]) -> Made | None:
-        """What is made; nothing, and the reason, where there can be no machine code."""
+        """Return what is made; nothing, and the reason, where there can be no machine code."""
         try:
             return make()
         except NotLogicError as error:
@@ -75,14 +75,14 @@ class Engine(Stream):
         self._ring.clear()
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
-        """Appends tokens to the context; they need not be the first."""
+        """Append tokens to the context; they need not be the first."""
         if self._successor is not None:
             self._successor.prompt(tokens)
         elif len(tokens):
             self._native().write(self._rows(tokens))
 
     def advance(self, tokens: int, stop: Stop = ()) -> NDArray[np.int32]:
-        """The next tokens, a row for each: see `Stream.advance`."""
+        """Return the next tokens, a row for each: see `Stream.advance`."""
         pieces = [np.zeros((0, len(self.weights.factors)), np.int32)]
         left = tokens
         while left and self._successor is None:
@@ -96,7 +96,7 @@ class Engine(Stream):
         return np.concatenate(pieces)
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
-        """Makes tokens without showing them: see `Stream.run`."""
+        """Make tokens without showing them: see `Stream.run`."""
         if self._successor is None:
             self._started()
             return self._made(most, stop, count)
@@ -105,14 +105,14 @@ class Engine(Stream):
         return made, hits
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
-        """The most recent tokens, oldest first: see `Stream.window_tokens`."""
+        """Return the most recent tokens, oldest first: see `Stream.window_tokens`."""
         if self._successor is not None:
             return self._successor.window_tokens(dropped)
         ring = self._native()
         return ring.newest(min(ring.seen - dropped, self.window), dropped)
 
     def last_token(self) -> Token:
-        """The newest token."""
+        """Return the newest token."""
         if self._successor is not None:
             return self._successor.last_token()
         return tuple(self._started().newest(1)[0].tolist())
@@ -128,7 +128,7 @@ class Engine(Stream):
         return ring
 
     def _made(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
-        """Runs machine code; where it finds a neuron that is no bit, another engine goes on."""
+        """Run machine code; where it finds a neuron that is no bit, another engine goes on."""
         ring = self._native()
         made, counted = ring.run(most, stop, count)
         self.margin = min(self.margin, ring.margin())
@@ -139,7 +139,7 @@ class Engine(Stream):
         return made, counted
 
     def _hand_over(self) -> Stream:
-        """The sparse engine from now on; it is loaded only here, because that takes a second."""
+        """Return the sparse engine from now on; it is loaded only here, because that takes a second."""
         from tapeformer.engines import sparse
 
         self._successor = sparse.Engine(self.weights, self.offsets, self.window)

@@ -17,7 +17,7 @@ COUNTER = 48
 
 
 def llvm_text(program: Program, parts: int) -> str:
-    """A module with the function `run`."""
+    """Return a module with the function `run`."""
     shape = word_shape(program, parts)
     results = Liveness(program)
     texts = pieces_text(program, shape, results)
@@ -25,7 +25,7 @@ def llvm_text(program: Program, parts: int) -> str:
 
 
 def pieces_text(program: Program, shape: WordShape, liveness: Liveness) -> list[str]:
-    """The operations of a token, as functions that are called one after another."""
+    """Return the operations of a token, as functions that are called one after another."""
     return [
         StraightLineFunction(index, numbers, program, shape, liveness).text()
         for index, numbers in enumerate(function_ranges(program))
@@ -33,7 +33,7 @@ def pieces_text(program: Program, shape: WordShape, liveness: Liveness) -> list[
 
 
 def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) -> str:
-    """The function `run`.
+    """Return the function `run`.
 
     Its arguments: the ring, the place of the newest token and the mask of places; how many tokens
     to make; each head's distance; room for results; `watch`, words in pairs (expected, mask) for
@@ -55,7 +55,7 @@ def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) ->
 
 
 def _entry(shape: WordShape) -> Iterator[str]:
-    """The head of the function: what is the same for every token is loaded once."""
+    """Write the head of the function: what is the same for every token is loaded once."""
     yield (
         "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
         " ptr noalias %back, ptr noalias %slots, ptr noalias %watch, ptr noalias %words,"
@@ -71,7 +71,7 @@ def _entry(shape: WordShape) -> Iterator[str]:
 
 
 def token(shape: WordShape, pieces: int, carried: Sequence[str] = ()) -> Iterator[str]:
-    """One token: its place in the ring, then the pieces; `carried` are values from token to token."""
+    """Write one token: its place in the ring, then the pieces; `carried` are values from token to token."""
     yield "loop:"
     yield from carried
     yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
@@ -86,7 +86,7 @@ def token(shape: WordShape, pieces: int, carried: Sequence[str] = ()) -> Iterato
 
 
 def _exits() -> Iterator[str]:
-    """The three ways on from a token: the next one, enough, and the guard's."""
+    """Write the three ways on from a token: the next one, enough, and the guard's."""
     yield "again:"
     yield "%enough = icmp eq i64 %more, %most"
     yield "br i1 %enough, label %done, label %loop"
@@ -99,7 +99,7 @@ def _exits() -> Iterator[str]:
 
 
 def is_set(shape: WordShape, value: str, name: str) -> str:
-    """Whether any bit of a word is 1."""
+    """Return whether any bit of a word is 1."""
     return (
         f"{name}.i = bitcast {shape.type} {value} to i{shape.bits}\n"
         f"{name} = icmp ne i{shape.bits} {name}.i, 0"
@@ -107,7 +107,7 @@ def is_set(shape: WordShape, value: str, name: str) -> str:
 
 
 def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
-    """Loads one of the words at an address."""
+    """Load one of the words at an address."""
     return (
         f"{name}.p = getelementptr {shape.type}, ptr {base}, i64 {index}\n"
         f"{name} = load {shape.type}, ptr {name}.p"
@@ -115,7 +115,7 @@ def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
 
 
 def guard(program: Program, shape: WordShape, results: Liveness, live: str) -> Iterator[str]:
-    """Stops where a speculation failed in a live lane."""
+    """Stop where a speculation failed in a live lane."""
     yield slot(shape, "%slots", results.slots[program.guard], "%guard")
     yield f"%doubt = and {shape.type} %guard, {live}"
     yield is_set(shape, "%doubt", "%doubted")
@@ -125,7 +125,7 @@ def guard(program: Program, shape: WordShape, results: Liveness, live: str) -> I
 def margins(
     program: Program, shape: WordShape, results: Liveness, live: str | None = None
 ) -> Iterator[str]:
-    """The smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
+    """Write the smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
     if not program.margin:
         return
     zero = shape.constant(0)
@@ -150,7 +150,7 @@ def margins(
 
 
 def _count(shape: WordShape) -> Iterator[str]:
-    """Adds 1 to the counter of each input that has the counted value: a carry from digit to digit."""
+    """Add 1 to the counter of each input that has the counted value: a carry from digit to digit."""
     yield "%more = add i64 %made, 1"
     yield slot(shape, "%next", "%k2", "%hit")
     yield f"%hit.x = xor {shape.type} %hit, %w4"
@@ -171,7 +171,7 @@ def _count(shape: WordShape) -> Iterator[str]:
 
 
 def _watched(shape: WordShape) -> Iterator[str]:
-    """Ends the run where one of the two watched words is not as expected."""
+    """End the run where one of the two watched words is not as expected."""
     yield "watched:"
     for i in range(2):
         yield slot(shape, "%next", f"%k{i}", f"%seen{i}")
@@ -183,5 +183,5 @@ def _watched(shape: WordShape) -> Iterator[str]:
 
 
 def counted(planes: Sequence[int], place: int) -> int:
-    """The counter of one input, from the words of its digits."""
+    """Return the counter of one input, from the words of its digits."""
     return sum((plane >> place & 1) << digit for digit, plane in enumerate(planes))

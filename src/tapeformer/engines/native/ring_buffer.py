@@ -45,7 +45,7 @@ class RingBuffer:
         self._margin[:] = ONES
 
     def write(self, rows: NDArray[np.int32]) -> None:
-        """Appends given tokens."""
+        """Append given tokens."""
         if self.layout.stores_words:
             for row in rows:
                 self._absorb()
@@ -61,13 +61,13 @@ class RingBuffer:
         self.seen += len(rows)
 
     def _absorb(self) -> None:
-        """Computes what heads will fetch of the newest token; the token after it is not wanted."""
+        """Compute what heads will fetch of the newest token; the token after it is not wanted."""
         if self.seen:
             spare = aligned(max(1, self.layout.margin_digits))
             self._call(1, np.zeros(7, np.uint64), np.zeros(3, np.int64), spare)
 
     def newest(self, count: int, dropped: int = 0) -> NDArray[np.int32]:
-        """The last tokens, or those before some that are dropped, oldest first."""
+        """Return the last tokens, or those before some that are dropped, oldest first."""
         end = self.seen - dropped
         start = (end - count) % self.capacity
         first = self._codec.decode(self._memory[start : start + count])
@@ -75,7 +75,7 @@ class RingBuffer:
         return np.concatenate([first, rest])
 
     def run(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
-        """Makes tokens: how many, and how many of them had the counted value."""
+        """Make tokens: how many, and how many of them had the counted value."""
         watch, words = aligned(7), np.zeros(3, np.int64)
         watch[6] = 1
         for place, value in enumerate(stop):
@@ -92,7 +92,7 @@ class RingBuffer:
         return made, counted(self._counters.tolist(), int(watch[5]).bit_length() - 1)
 
     def _phase(self, most: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> int:
-        """Runs while the heads' distances stay as they are."""
+        """Run while the heads' distances stay as they are."""
         _, held = self.distances.at(min(self.seen, self.window))
         limit = most if held is None else min(most, held)
         made = self._call(limit, watch, words, self._margin)
@@ -104,14 +104,14 @@ class RingBuffer:
         return made
 
     def _changed(self, made: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> bool:
-        """Whether the newest token lacks a watched value."""
+        """Return whether the newest token lacks a watched value."""
         if not made:
             return False
         found = self._memory[(self.seen + made - 1) % self.capacity, words[:2]]
         return bool(((found ^ watch[:4:2]) & watch[1:4:2]).any())
 
     def _bit(self, value: Value) -> WordMask:
-        """The word of a value and one of its bits."""
+        """Return the word of a value and one of its bits."""
         word, mask = self.layout.value_masks[value[0]][value[1]]
         return word, mask & -mask
 
@@ -130,7 +130,7 @@ class RingBuffer:
         )
 
     def margin(self) -> float:
-        """The smallest margin of the tokens made so far."""
+        """Return the smallest margin of the tokens made so far."""
         if not self.generated:
             return float("inf")
         return self.layout.least_margin((self._margin[: self.layout.margin_digits] & 1).tolist())

@@ -73,7 +73,7 @@ def run_file(
     processes: int = 2,
     watch: Callable[[int], bool] | None = None,
 ) -> Summary:
-    """Answers every line, in order, as JSON lines; answers that are there are kept.
+    """Answer every line, in order, as JSON lines; answers that are there are kept.
 
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
@@ -97,13 +97,13 @@ def run_file(
 
 
 def _shared(model: BatchModel, processes: int) -> BatchModel:
-    """The model for workers that have to find room in the same memory."""
+    """Return the model for workers that have to find room in the same memory."""
     return replace(model, options=replace(model.options, processes=processes))
 
 
 @contextmanager
 def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
-    """The file of answers, which no other run may write meanwhile."""
+    """Open the file of answers, which no other run may write meanwhile."""
     if answers.exists() and not answers.is_file():
         raise _unwritable(answers, OSError(0, "it is not a file"))
     try:
@@ -123,7 +123,7 @@ def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Whether this run has the file for itself; the lock goes with the process, even if killed."""
+    """Return whether this run has the file for itself; the lock goes with the process, even if killed."""
     try:
         import fcntl
     except ImportError:
@@ -138,7 +138,7 @@ def _locked(file: IO[bytes]) -> bool:
 
 
 def _append(file: IO[bytes], answers: Path, content: bytes) -> None:
-    """Writes to the disk itself, so that not even a power failure loses what was told."""
+    """Write to the disk itself, so that not even a power failure loses what was told."""
     rest = memoryview(content)
     try:
         while rest:
@@ -155,7 +155,7 @@ def _unwritable(answers: Path, error: OSError) -> TapeformerError:
 
 
 def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) -> Counter[str]:
-    """The outcomes of the inputs that are answered already; half a line at the end is removed."""
+    """Return the outcomes of the inputs that are answered already; half a line at the end is removed."""
     outcomes: Counter[str] = Counter()
     expected, digest, end = iter(inputs), "", 0
     with answers.open("rb") as lines:
@@ -176,13 +176,13 @@ def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) 
 
 
 def _begins(half: bytes, start: Record) -> bool:
-    """Whether half a line is the beginning of the answer that is due."""
+    """Return whether half a line is the beginning of the answer that is due."""
     due = json.dumps(start, ensure_ascii=False).encode()[:-1]
     return start["input"] is not None and half[: len(due)] == due[: len(half)]
 
 
 def _outcome(line: bytes, start: Record, options: BatchOptions, place: SourceLocation) -> str:
-    """What an earlier line says, if it is what this run would have written."""
+    """Return what an earlier line says, if it is what this run would have written."""
     try:
         record = json.loads(line)
         differing = [what for key, what in DIFFERING.items() if record[key] != start[key]]
@@ -200,7 +200,7 @@ def _outcome(line: bytes, start: Record, options: BatchOptions, place: SourceLoc
 
 
 def _reached(record: Record) -> tuple[str, tuple[int, int]]:
-    """The outcome of an answer, its steps and its tokens; a ValueError where they are none."""
+    """Return the outcome of an answer, its steps and its tokens; a ValueError where they are none."""
     steps, tokens = record["steps"], record["cot_tokens"]
     if type(steps) is not int or type(tokens) is not int:
         raise ValueError

@@ -70,7 +70,7 @@ class BatchRunner:
             self.batch = None
 
     def answers(self, words: Sequence[Word]) -> list[Found]:
-        """What each input comes to, in order; an input that does not fit gives its error."""
+        """Return what each input comes to, in order; an input that does not fit gives its error."""
         found: list[Found | None] = [None] * len(words)
         fitting = []
         for index, word in enumerate(words):
@@ -112,7 +112,7 @@ class BatchRunner:
             yield index, _or_error(partial(finished, run, self.options.limits))
 
     def _alone(self, word: Word) -> Found:
-        """An input that machine code cannot decide, by the sparse engine."""
+        """Return an input that machine code cannot decide, by the sparse engine."""
         options = self.options
         return _or_error(
             lambda: generate(
@@ -125,7 +125,7 @@ class BatchRunner:
         )
 
     def _answers(self, ended: Ended, prompt_tokens: Integers, seconds: float) -> Iterator[Found]:
-        """What the last windows of inputs say; edited weights may make some that mean nothing."""
+        """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
         verdicts = self.reader.outcomes(ended.windows)
         columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
         numbers = zip(*(column.tolist() for column in columns), strict=True)
@@ -150,7 +150,7 @@ class BatchRunner:
 
 
 def _or_error(make: Callable[[], Answer]) -> Found:
-    """An answer, or the error instead: edited weights may make windows that mean nothing."""
+    """Return an answer, or the error instead: edited weights may make windows that mean nothing."""
     try:
         return make()
     except TapeformerError as error:

@@ -56,7 +56,7 @@ class Recorder:
         self.model = encoded(start | model_record(model.bundle))[1:-1]
 
     def lines(self, texts: list[str]) -> list[Line]:
-        """The answers to some inputs, in order."""
+        """Return the answers to some inputs, in order."""
         parsed = [self._parsed(text) for text in texts]
         words = [word for word in parsed if not isinstance(word, TapeformerError)]
         answers = iter(self.runner.answers(words))
@@ -80,7 +80,7 @@ class Recorder:
 
 
 def answer_start(text: str | None, digest: str, spaced: bool) -> Record:
-    """The keys that every line begins with: what was asked of which model, and how it was read."""
+    """Return the keys that every line begins with: what was asked of which model, and how it was read."""
     return {"input": text, "model": digest, "spaced": spaced}
 
 
@@ -106,7 +106,7 @@ class Worker:
             Thread(target=_serve, args=(other,), daemon=True).start()
 
     def reply(self) -> list[Line]:
-        """What the worker has sent."""
+        """Return what the worker has sent."""
         try:
             found: Reply = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -121,7 +121,7 @@ class Worker:
         return found
 
     def stop(self) -> None:
-        """Ends a process at once; a thread ends when its group is done."""
+        """End a process at once; a thread ends when its group is done."""
         if self.process is not None:
             self.process.kill()
             self.process.join()
@@ -142,7 +142,7 @@ class _Crew:
         }
 
     def finished(self) -> list[list[Line]]:
-        """The groups that are next in order, after a short wait for any; the idle get new ones."""
+        """Return the groups that are next in order, after a short wait for any; the idle get new ones."""
         for pipe in connection.wait([worker.pipe for _, worker in self.busy.values()], TICK):
             number, worker = self.busy.pop(pipe)
             lines = worker.reply()
@@ -172,7 +172,7 @@ class _Crew:
         self.busy[worker.pipe] = (number, worker)
 
     def stop(self) -> None:
-        """Ends all workers."""
+        """End all workers."""
         for worker in self.workers:
             worker.stop()
 
@@ -180,7 +180,7 @@ class _Crew:
 def answered(
     model: BatchModel, groups: Iterator[list[str]], processes: int, tick: Callable[[], bool]
 ) -> Generator[list[Line], None, None]:
-    """The answers of one group after another; `tick` is asked now and then whether to go on."""
+    """Return the answers of one group after another; `tick` is asked now and then whether to go on."""
     crew = _Crew(model, groups, processes)
     try:
         while crew.busy and tick():
@@ -191,7 +191,7 @@ def answered(
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """A process that is started in here never sees Ctrl-C, not even while it starts.
+    """Keep Ctrl-C from processes that are started in here, even while they start.
 
     The tracker that Python starts with the first process would let Ctrl-C through again.
     """
@@ -207,14 +207,14 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _process(pipe: Connection) -> None:
-    """Serves as a process; its warnings would repeat those of the parent."""
+    """Serve as a process; its warnings would repeat those of the parent."""
     logging.getLogger("tapeformer").setLevel(logging.ERROR)
     Thread(target=_end_with_parent, daemon=True).start()
     _serve(pipe)
 
 
 def _end_with_parent() -> None:
-    """A process whose parent was killed has nobody to work for."""
+    """End a process whose parent was killed: it has nobody to work for."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -222,7 +222,7 @@ def _end_with_parent() -> None:
 
 
 def _serve(pipe: Connection) -> None:
-    """Answers groups until there are no more; an error is sent instead of an answer."""
+    """Answer groups until there are no more; an error is sent instead of an answer."""
     try:
         pipe.send([])
         recorder = Recorder(pipe.recv())

@@ -56,7 +56,7 @@ class LevelState:
     above: Above
 
     def shown(self) -> Above:
-        """What the level below meets."""
+        """Return what the level below meets."""
         at_end = not self.started or self.blocks % BASE == self.boundary
         if self.blocks == 0 and self.above.startswith(("empty", "nothing")):
             return "empty" if at_end else "empty, late"
@@ -74,7 +74,7 @@ class TopState:
 
 
 def check_level() -> Checked:
-    """One level against every behaviour of its neighbours, from not started on; also the highest."""
+    """Return one level against every behaviour of its neighbours, from not started on; also the highest."""
     above: tuple[Above, ...] = ("empty", "nothing")
     return explored([LevelState(0, 0, False, state) for state in above], _level_steps)
 
@@ -85,7 +85,7 @@ def check_top() -> Checked:
 
 
 def _level_steps(state: LevelState) -> Iterator[tuple[LevelState, str]]:
-    """Every step of a level to its next block boundary, with what would break the induction.
+    """Yield every step of a level to its next block boundary, with what would break the induction.
 
     All stacks have one clock, so another stack may start the level while this one holds nothing.
     """
@@ -100,7 +100,7 @@ def _level_steps(state: LevelState) -> Iterator[tuple[LevelState, str]]:
 
 
 def _answers(state: LevelState) -> frozenset[Answer]:
-    """What the level above may do: it acts only where this level is at position 0, once started."""
+    """Return what the level above may do: it acts only where this level is at position 0, once started."""
     if state.boundary or not state.started:
         return frozenset({(0, state.above)})
     return ABOVE[state.above, state.blocks // BASE >= HIGH]
@@ -117,7 +117,7 @@ def _level_fault(before: LevelState, after: LevelState, below_high: bool, change
 
 
 def _top_steps(state: TopState) -> Iterator[tuple[TopState, str]]:
-    """Every token: level 1 acts by what level 0 held, and the client pushes, pops or does neither."""
+    """Yield every token: level 1 acts by what level 0 held, and the client pushes, pops or does neither."""
     for units, above in ABOVE[state.above, state.symbols >= HIGH]:
         for want in (-1, 0, 1):
             if state.symbols + want < 0 and state.above.startswith("empty"):
@@ -140,7 +140,7 @@ def _top_fault(after: TopState) -> str:
 
 
 def main(tries: int = 400) -> int:
-    """Prints both checks and the search; the exit status is 1 if a check fails."""
+    """Print both checks and the search; the exit status is 1 if a check fails."""
     checks = {"one level": check_level(), "level 0 and the Turing machine": check_top()}
     for name, found in checks.items():
         print(found.told(f"base 2, {name}"))

@@ -56,7 +56,7 @@ class Stack:
     time: Numbers
 
     def changes(self) -> Iterator[Numbers]:
-        """The blocks that go up to each level in this token."""
+        """Yield the blocks that go up to each level in this token."""
         units = self.top
         for level, blocks in enumerate(self.blocks, 1):
             block = self.base ** (level - 1)
@@ -68,13 +68,13 @@ class Stack:
             units = blocks // self.base
 
     def ready(self, want: int) -> Flags:
-        """Where the client need not wait."""
+        """Return where the client need not wait."""
         if want == 0:
             return np.ones_like(self.top, dtype=bool)
         return (self.top >= 1) if want < 0 else (self.top < TRACKS)
 
     def allowed(self, want: int) -> Flags:
-        """Where the client may ask: END is never popped, and a full stack is not pushed on."""
+        """Return where the client may ask: END is never popped, and a full stack is not pushed on."""
         sizes = [self.base**level for level in range(len(self.blocks) + 1)]
         held = self.top + sum(b * size for b, size in zip(self.blocks, sizes, strict=False))
         if want < 0:
@@ -123,7 +123,7 @@ def arena(base: int, levels: int, stacks: int = 1) -> Arena:
 
 
 def reachable(game: Arena) -> tuple[Flags, dict[tuple[int, ...], Flags]]:
-    """The states in which a client is free to ask, and for each wish those in which it waits."""
+    """Return the states in which a client is free to ask, and for each wish those in which it waits."""
     count = len(next(iter(game.done.values())))
     free, waiting = np.zeros(count, bool), {w: np.zeros(count, bool) for w in game.done}
     fresh_free = np.zeros(count, bool)

@@ -41,7 +41,7 @@ Slices = dict[tuple[str, str], int]
 
 
 def level_circuit(code: SymbolCode) -> Circuit:
-    """One level of one stack, with its neighbours as inputs."""
+    """Return one level of one stack, with its neighbours as inputs."""
     build = Builder()
     columns = {kind: _names(kind) for kind in ("main", "delay")}
     inputs = {
@@ -77,7 +77,7 @@ def _names(kind: str) -> tuple[str, ...]:
 
 
 def _factors(name: str, code: SymbolCode) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The factors of a cell; END is only ever in track 0."""
+    """Yield the factors of a cell; END is only ever in track 0."""
     bottom = (END,) if name.endswith("track0") else ()
     yield name, (DUMMY, *bottom, *code.values)
     yield from ((bit, BITS) for bit in bit_names(name, code))
@@ -115,7 +115,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Every moment with every value of what must be ignored."""
+    """Yield every moment with every value of what must be ignored."""
     for moment in chain(moments(), idle_moments()):
         ops = MOVING if moment.started and not moment.offset else (moment.op,)
         olds = MOVING if moment.started and not moment.position else (moment.above,)
@@ -128,7 +128,7 @@ def cases() -> Iterator[Case]:
 
 
 def _unwritten(moment: Moment) -> bool:
-    """Whether the column at the front may be one that the first turn has not reached."""
+    """Return whether the column at the front may be one that the first turn has not reached."""
     empty = not moment.column(moment.position)
     return not moment.started or (empty and moment.above == "none" and moment.position > 0)
 
@@ -149,13 +149,13 @@ class Contents:
             self.ends[bottom] = ((1 << plain) - 1) << plain * place
 
     def _repeated(self, number: int, plain: int, bottoms: list[int]) -> int:
-        """The ways in which symbol `number` is a: every other run of 2^number ways."""
+        """Return the ways in which symbol `number` is a: every other run of 2^number ways."""
         run = (1 << (1 << number)) - 1
         once = sum(run << start for start in range(0, plain, 2 << number))
         return sum(once << plain * place for place in range(1 + len(bottoms)))
 
     def cell(self, name: str, number: int | None, code: SymbolCode) -> Slices:
-        """The values of a cell that holds a symbol, or nothing."""
+        """Return the values of a cell that holds a symbol, or nothing."""
         if number is None:
             return {
                 (name, DUMMY): self.every,
@@ -173,7 +173,7 @@ class Contents:
         return found
 
     def column(self, kind: str, numbers: list[int], code: SymbolCode) -> Slices:
-        """The values of a column's cells."""
+        """Return the values of a column's cells."""
         padded = [*numbers, *[None] * TRACKS][:TRACKS]
         found: Slices = {}
         for name, number in zip(_names(kind), padded, strict=True):
@@ -182,7 +182,7 @@ class Contents:
 
 
 def contents_of(case: Case) -> Contents:
-    """The symbols of a case; the bottom is in track 0, and nothing comes from above it."""
+    """Return the symbols of a case; the bottom is in track 0, and nothing comes from above it."""
     m = case.moment
     previous = m.column(m.before)
     arriving = [m.arriving] if m.op == "push" else []
@@ -195,7 +195,7 @@ def contents_of(case: Case) -> Contents:
 
 
 def inputs_of(case: Case, ways: Contents, code: SymbolCode) -> Slices:
-    """What the circuit sees."""
+    """Return what the circuit sees."""
     m, every = case.moment, ways.every
     found = ways.column("main", case.current, code)
     found |= ways.column("delay", m.column(m.before), code)
@@ -206,7 +206,7 @@ def inputs_of(case: Case, ways: Contents, code: SymbolCode) -> Slices:
 
 
 def demanded(case: Case, ways: Contents, code: SymbolCode) -> Slices:
-    """What the model says that the level appends, hands down and latches."""
+    """Return what the model says that the level appends, hands down and latches."""
     m, flags = case.moment, case.flags
     found = ways.column("main", m.column(m.before, 1), code)
     found |= ways.column("delay", m.column(m.position, 1), code)
@@ -221,7 +221,7 @@ def demanded(case: Case, ways: Contents, code: SymbolCode) -> Slices:
 
 
 def check_case(circuit: Circuit, case: Case, code: SymbolCode) -> list[str]:
-    """The outputs that differ from the model's, for any contents."""
+    """Return the outputs that differ from the model's, for any contents."""
     ways = contents_of(case)
     found = evaluate_sliced(circuit, inputs_of(case, ways, code), ways.every)
     wanted = demanded(case, ways, code)

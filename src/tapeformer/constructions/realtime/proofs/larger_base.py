@@ -67,7 +67,7 @@ def check_level(rule: Rule) -> Checked:
 
 
 def _level_steps(rule: Rule, state: LevelState) -> Iterator[tuple[LevelState, str]]:
-    """Every step of a level to its next boundary; another stack may start it."""
+    """Yield every step of a level to its next boundary; another stack may start it."""
     for below_high, started in product((False, True), repeat=2):
         change = blocks_up(rule.base, state.blocks, state.boundary, below_high, rule.tracks)
         if started or not (state.started or change):
@@ -79,7 +79,7 @@ def _level_steps(rule: Rule, state: LevelState) -> Iterator[tuple[LevelState, st
 
 
 def _answers(rule: Rule, state: LevelState) -> Iterator[tuple[int, LevelState]]:
-    """What the level above does, at position 0 of this one: units up, and how it stands then."""
+    """Yield what the level above does, at position 0 of this one: units up, and how it stands then."""
     if state.boundary or not state.started:
         yield 0, state
     elif state.late:
@@ -89,7 +89,7 @@ def _answers(rule: Rule, state: LevelState) -> Iterator[tuple[int, LevelState]]:
 
 
 def _at_its_end(rule: Rule, state: LevelState, high: bool) -> Iterator[tuple[int, LevelState]]:
-    """The end of the level above is here. After a pull it comes b - 1 boundaries later."""
+    """Yield the end of the level above is here. After a pull it comes b - 1 boundaries later."""
     refused = replace(state, late=rule.base - 1, last="refuse")
     if state.above == "unstarted" and not high:
         yield 0, state
@@ -146,7 +146,7 @@ class Exchange:
 
 
 def _exchanges(rule: Rule, level: int) -> Iterator[Exchange]:
-    """Every exchange of a level, with whatever the client does in the same token."""
+    """Yield every exchange of a level, with whatever the client does in the same token."""
     unit, most = rule.base ** (level - 1), rule.most_below(level)
     for held, units in _contents(rule, level):
         high = units >= rule.high
@@ -185,7 +185,7 @@ class Window:
 
 
 def windows(rule: Rule) -> Iterator[Window]:
-    """Every kind of window: the client waits for level j, which goes back to level m >= j."""
+    """Yield every kind of window: the client waits for level j, which goes back to level m >= j."""
     for top in range(1, LEVELS + 1):
         turn, unit = rule.base**top, rule.base ** (top - 1)
         yield Window(f"a pop waits for level {top}, which gave", turn - unit, unit)
@@ -200,7 +200,7 @@ def windows(rule: Rule) -> Iterator[Window]:
 
 
 def _fewest_pushes(rule: Rule, level: int, what: str) -> int:
-    """The pushes that fill all below a level after it gave, or refused since it was empty."""
+    """Return the pushes that fill all below a level after it gave, or refused since it was empty."""
     most = rule.most_below(level)
     low = (e for e in _exchanges(rule, level) if e.what == what and not e.high)
     return min(most - exchange.left for exchange in low)
@@ -214,7 +214,7 @@ def check_windows(rule: Rule) -> Checked:
 
 
 def checks(rule: Rule) -> dict[str, Checked]:
-    """All lemmas for one base."""
+    """Return all lemmas for one base."""
     return {
         "one level against its neighbours": check_level(rule),
         "margins after an exchange": check_margins(rule),

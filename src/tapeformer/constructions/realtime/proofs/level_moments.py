@@ -78,7 +78,7 @@ class Moment:
         return self.position - self.ring
 
     def column(self, position: int, tokens: int = 0) -> list[int]:
-        """The symbols in a column, from track 0 up, after so many more tokens (0 or 1)."""
+        """Return the symbols in a column, from track 0 up, after so many more tokens (0 or 1)."""
         passed, done = position < self.position + tokens, self.offset + tokens
         held = set(range(position, self.blocks * self.width, self.ring))
         if self.above == "push" and passed:
@@ -104,7 +104,7 @@ def _up(op: Moving) -> int:
 
 
 def moments() -> Iterator[Moment]:
-    """Every state of a level, for bases and blocks in which every case of it occurs."""
+    """Yield every state of a level, for bases and blocks in which every case of it occurs."""
     for base, width in product(BASES, BLOCKS):
         counts = product(range(TRACKS * base + 1), range(base), range(width))
         for blocks, block, offset in counts:
@@ -115,7 +115,7 @@ def moments() -> Iterator[Moment]:
 
 
 def _possible(moment: Moment) -> bool:
-    """Whether the level above can do this: it takes a unit from a high level, or gives to a low one."""
+    """Return whether the level above can do this: it takes a unit from a high level, or gives to a low one."""
     units, base = moment.blocks // moment.base, moment.base
     if moment.above == "push":
         return units >= HIGH if not moment.block else moment.blocks >= base
@@ -125,6 +125,6 @@ def _possible(moment: Moment) -> bool:
 
 
 def idle_moments() -> Iterator[Moment]:
-    """A level that was never started, at a block boundary and inside a block."""
+    """Yield a level that was never started, at a block boundary and inside a block."""
     for offset, high in product((0, 1), (False, True)):
         yield Moment(2, 2, 0, 0, offset, "none", high, started=False)

@@ -31,12 +31,12 @@ class Stack:
         self.ends: list[list[End]] = [[] for _ in range(levels + 1)]
 
     def held(self, base: int) -> int:
-        """All symbols."""
+        """Return all symbols."""
         levels: int = sum(n * base ** (i - 1) for i, n in enumerate(self.blocks) if i)
         return self.top + levels
 
     def last_end(self, level: int, before: int) -> End:
-        """The last end that a level met before a token."""
+        """Return the last end that a level met before a token."""
         return next(end for end in reversed(self.ends[level]) if end.token < before)
 
 
@@ -51,7 +51,7 @@ class Run:
         self.steps_before = [0]
 
     def allowed(self, stack: Stack, want: int) -> int:
-        """A wish, or none where it would pop END or push on a stack that is nearly full."""
+        """Return a wish, or none where it would pop END or push on a stack that is nearly full."""
         held, most = (
             stack.held(self.base),
             TRACKS * sum(self.base**i for i in range(self.levels + 1)),
@@ -59,7 +59,7 @@ class Run:
         return want if (held >= 2 if want < 0 else held + want < most) else 0
 
     def ready(self, wants: tuple[int, ...]) -> bool:
-        """Whether the next token can make the step."""
+        """Return whether the next token can make the step."""
         return all(_ready(s.top, want) for s, want in zip(self.stacks, wants, strict=True))
 
     def advance(self, wants: tuple[int, ...]) -> None:
@@ -73,13 +73,13 @@ class Run:
         self.steps_before.append(self.steps_before[-1] + done)
 
     def explained(self, wants: tuple[int, ...]) -> bool:
-        """Whether each stack that is not ready has a window with a step in b tokens."""
+        """Return whether each stack that is not ready has a window with a step in b tokens."""
         late = [p for p in zip(self.stacks, wants, strict=True) if not _ready(p[0].top, p[1])]
         windows = [self.window(stack, want > 0) for stack, want in late]
         return all(tokens <= self.base * steps for tokens, steps in windows)
 
     def window(self, stack: Stack, full: bool) -> tuple[int, int]:
-        """The tokens and steps of the window that ends with the next token, a wait.
+        """Return the tokens and steps of the window that ends with the next token, a wait.
 
         From the lowest level that is not full (or not empty), while a level was full at its last
         end and the one above it took a unit just then, go up and back to that level's end before.
@@ -144,7 +144,7 @@ class Followed:
 
 
 def followed(base: int, levels: int, stacks: int, tokens: int, seed: int) -> Followed:
-    """Runs a random client, in swings of all sizes, and holds every wait against its window."""
+    """Run a random client, in swings of all sizes, and holds every wait against its window."""
     rng, run = Random(seed), Run(base, levels, stacks)
     waits = wrong = 0
     while run.token < tokens:

@@ -43,7 +43,7 @@ class Worst:
 
 
 def measured(base: int, levels: int, workload: Workload) -> Measured:
-    """Runs a workload on the model of one stack, which also holds END."""
+    """Run a workload on the model of one stack, which also holds END."""
     stack = StackModel(base, levels)
     longest = max(_wait(stack, 1) for _ in range(workload.fill + 1))
     begun, operations = stack.tokens, 0
@@ -55,7 +55,7 @@ def measured(base: int, levels: int, workload: Workload) -> Measured:
 
 
 def _wait(stack: StackModel, want: int) -> int:
-    """The tokens that pass before an operation is done."""
+    """Return the tokens that pass before an operation is done."""
     waited = 0
     while not stack.advance(want):
         waited += 1
@@ -63,7 +63,7 @@ def _wait(stack: StackModel, want: int) -> int:
 
 
 def worst_found(base: int, levels: int, tries: int, seed: int = 0) -> Worst:
-    """The worst over `tries` random workloads, and over draining a well filled stack."""
+    """Return the worst over `tries` random workloads, and over draining a well filled stack."""
     drained = capacity(levels, base) // 2
     tried = [Workload(drained, (-drained,)), *_random_workloads(base, levels, tries, seed)]
     found = [(measured(base, levels, workload), workload) for workload in tried]
@@ -73,7 +73,7 @@ def worst_found(base: int, levels: int, tries: int, seed: int = 0) -> Worst:
 
 
 def _random_workloads(base: int, levels: int, tries: int, seed: int) -> Iterator[Workload]:
-    """Swings of every size around every depth, some with a smaller swing inside."""
+    """Yield swings of every size around every depth, some with a smaller swing inside."""
     rng, most = Random(seed), capacity(levels, base)
     for _ in range(tries):
         fill = int(rng.uniform(0.05, 0.8) * most)

@@ -33,7 +33,7 @@ def block_boot(
     at_end: Literal,
     ready: tuple[Literal, Literal],
 ) -> BlockBoot:
-    """The boot of tape 1, whose stacks are `ready` for a shift to the left, and to the right."""
+    """Return the boot of tape 1, whose stacks are `ready` for a shift to the left, and to the right."""
     phase, skipping = inputs["phase"], inputs["skip"]["1"]
     loading = build.one_of(phase["wait"], phase["load"], label="loading")
     read = read_back(build, fields, inputs, loading)
@@ -59,7 +59,7 @@ def block_boot(
 def boot_outputs(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], boot: BlockBoot
 ) -> Iterator[tuple[str, Wire]]:
-    """The registers of the boot, and the queues in which what was skipped goes round."""
+    """Yield the registers of the boot, and the queues in which what was skipped goes round."""
     yield "skip", bit_wire(boot.skips)
     for level, chosen in boot.chosen.items():
         yield f"load{level}", bit_wire(chosen)
@@ -76,7 +76,7 @@ def boot_outputs(
 
 
 def loaded(build: Builder, before: Window, after: Window, boot: BlockBoot) -> Window:
-    """The window of tape 1 with a prompt symbol at the head, which then goes right.
+    """Return the window of tape 1 with a prompt symbol at the head, which then goes right.
 
     No step is made in such a token, so what is replaced is taken away without a neuron.
     """
@@ -103,7 +103,7 @@ def _replaced(
     here: Literal,
     boot: BlockBoot,
 ) -> Literal:
-    """A bit of a cell, or of the prompt symbol where that is loaded here."""
+    """Return a bit of a cell, or of the prompt symbol where that is loaded here."""
     before, after = windows
     name = f"cell {place} bit{bit}"
     old = build.all_of(before.cells[place][bit], here, label=f"{name} replaced")
@@ -114,5 +114,5 @@ def _replaced(
 
 
 def _without(build: Builder, bit: Literal, gone: Literal, label: str) -> Literal:
-    """A bit less a part of it."""
+    """Return a bit less a part of it."""
     return negated(build.one_of(negated(bit), gone, label=f"not {label}"))

@@ -53,7 +53,7 @@ class Sides:
 def several_steps(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], views: Sequence[StackView]
 ) -> tuple[dict[str, Wire], list[StackOrder]]:
-    """The registers of the control, and what each stack is told."""
+    """Return the registers of the control, and what each stack is told."""
     sides = tuple(
         _sides(build, fields, *pair) for pair in zip(views[::2], views[1::2], strict=True)
     )
@@ -106,7 +106,7 @@ def _running(build: Builder, inputs: Mapping[str, Wire], boot: BlockBoot) -> Lit
 def _blocked(
     build: Builder, windows: Sequence[Window], open_ways: Sequence[tuple[Literal, ...]]
 ) -> Literal:
-    """Whether a head has left its centre block where the way, left or right, is not open."""
+    """Return whether a head has left its centre block where the way, left or right, is not open."""
     found = []
     for tape, (window, ways) in enumerate(zip(windows, open_ways, strict=True), 1):
         for side, places, way in zip(
@@ -125,7 +125,7 @@ def _outputs(
     after: Progress,
     undone: Literal,
 ) -> Iterator[tuple[str, Wire]]:
-    """The registers that belong to no tape, without the verdict."""
+    """Yield the registers that belong to no tape, without the verdict."""
     yield "phase", phase_after(build, inputs["phase"], boot)
     yield "stepped", _stepped(build, after.made, undone)
     state = inputs["state"].literals
@@ -136,7 +136,7 @@ def _outputs(
 
 
 def _stepped(build: Builder, made: Bits, undone: Literal) -> Wire:
-    """How many steps were made: they are made one after another, from the first."""
+    """Return how many steps were made: they are made one after another, from the first."""
     counts = [
         build.all_of(bit, negated(undone), label=f"step {n}") for n, bit in enumerate(made, 1)
     ]
@@ -189,12 +189,12 @@ class _Recentred:
         self.shift = Shift(goes[0], goes[1], stays, undone)
 
     def registers(self) -> dict[str, Wire]:
-        """The window and the head's place in it."""
+        """Return the window and the head's place in it."""
         args = (self.before, self.after, self.shift, self.sides.tops)
         return shifted_window(self.build, self.tape, *args)
 
     def orders(self) -> Iterator[StackOrder]:
-        """What the left and the right stack are told: to give a block, or to take the far one."""
+        """Yield what the left and the right stack are told: to give a block, or to take the far one."""
         for pop, push, first in (
             (self.shift.left, self.shift.right, 0),
             (self.shift.right, self.shift.left, 2 * self.before.block),

@@ -91,14 +91,14 @@ class _Paths:
         return tree
 
     def _met(self, path: Path) -> Iterator[Rule]:
-        """The rules that can apply, by what is known of the cells under the heads."""
+        """Yield the rules that can apply, by what is known of the cells under the heads."""
         for rule in self.rules.get(path.state, []):
             seen = zip(enumerate(path.heads), rule.read, strict=True)
             if all(path.cells.get(place, symbol) == symbol for place, symbol in seen):
                 yield rule
 
     def _after(self, path: Path, rule: Rule) -> Iterator[Path]:
-        """The path with one more step; where a head may be at a wall, there are two."""
+        """Yield the path with one more step; where a head may be at a wall, there are two."""
         places = list(enumerate(path.heads))
         read = zip(places, rule.read, strict=True)
         new = {place: symbol for place, symbol in read if place not in path.cells}
@@ -122,7 +122,7 @@ class _Paths:
             )
 
     def _walls(self, path: Path, rule: Rule) -> list[dict[Place, bool]]:
-        """What may be true of heads that go left: at the first cell of their tape, or not."""
+        """Return what may be true of heads that go left: at the first cell of their tape, or not."""
         ways: list[dict[Place, bool]] = [{}]
         if self.machine.tape_kind is not TapeKind.ONE_WAY:
             return ways
@@ -135,5 +135,5 @@ class _Paths:
 
 
 def ends(trees: tuple[Tree, ...]) -> int:
-    """The number of paths with which a token can end."""
+    """Return the number of paths with which a token can end."""
     return sum(tree.ends_here + ends(tree.further) for tree in trees)

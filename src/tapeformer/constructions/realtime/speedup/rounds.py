@@ -39,7 +39,7 @@ class Progress:
 
 
 def rounds_for(machine: TuringMachine, steps: int) -> tuple[tuple[int, tuple[Tree, ...]], ...]:
-    """The fewest rounds of about equal length with few paths each: the steps of each, its trees."""
+    """Return the fewest rounds of about equal length with few paths each: the steps of each, its trees."""
     trees = {1: path_trees(machine, 1)}
     for length in range(2, steps + 1):
         try:
@@ -59,7 +59,7 @@ def steps_made(
     walls: Sequence[Literal],
     running: Literal,
 ) -> Progress:
-    """All steps of a token; `walls`: for each tape whether the centre is a one-way tape's first."""
+    """Return all steps of a token; `walls`: for each tape whether the centre is a one-way tape's first."""
     now = start
     for number, (steps, trees) in enumerate(rounds_for(fields.machine, fields.steps), 1):
         with build.scope(f"round{number}"):
@@ -84,7 +84,7 @@ class _Round:
         self._near: dict[tuple[int, int], Cell] = {}
 
     def taken(self, trees: tuple[Tree, ...]) -> Progress:
-        """What comes of the path that applies."""
+        """Return what comes of the path that applies."""
         build = self.build
         taken = [end for tree in trees for end in self._ends(tree, build.false)]
         made = tuple(
@@ -97,7 +97,7 @@ class _Round:
         return Progress(self._state(taken, made[0]), windows, (*self.before.made, *made))
 
     def _ends(self, tree: Tree, here: Literal) -> Iterator[tuple[Literal, Path]]:
-        """Each path with which the round can end, with whether it does."""
+        """Yield each path with which the round can end, with whether it does."""
         further = [(self._met(longer.path), longer) for longer in tree.further]
         if tree.ends_here:
             longer_ones = (literal for literal, _ in further)
@@ -108,7 +108,7 @@ class _Round:
                 yield from self._ends(longer, literal)
 
     def _met(self, path: Path) -> Literal:
-        """Whether the cells near the heads are those that a path reads, walls included."""
+        """Return whether the cells near the heads are those that a path reads, walls included."""
         wanted = [self.running, self.before.state[path.start]]
         for (tape, offset), symbol in path.reads.items():
             wanted += tests(self.fields.code(tape + 1), symbol, self._read(tape, offset))
@@ -126,7 +126,7 @@ class _Round:
         return self._near[tape, offset]
 
     def _first(self, tape: int, offset: int) -> Literal:
-        """Whether the cell at an offset from the head is the first of a one-way tape."""
+        """Return whether the cell at an offset from the head is the first of a one-way tape."""
         window = self.before.windows[tape]
         here = window.at[window.block - offset]
         return self.build.all_of(here, self.walls[tape], label=f"tape{tape + 1} {offset} is first")
@@ -148,7 +148,7 @@ class _Round:
             return Window(window.code, cells, self._at(tape, window, taken))
 
     def _written(self, tape: int, window: Window, taken: Taken) -> tuple[Bits, ...]:
-        """The cells, written near the head as the path says."""
+        """Return the cells, written near the head as the path says."""
         build, code = self.build, window.code
         offsets = range(1 - self.steps, self.steps)
         touches, writes = {}, {}
@@ -179,7 +179,7 @@ class _Round:
         bit: int,
         value: Literal,
     ) -> Literal:
-        """A bit of a cell: written by the path, or as it was."""
+        """Return a bit of a cell: written by the path, or as it was."""
         build, name = self.build, f"cell {place} bit{bit}"
         return build.one_of(
             *(build.all_of(at, writes[o, bit], label=f"{name} by {o}") for o, at in near),
@@ -188,7 +188,7 @@ class _Round:
         )
 
     def _at(self, tape: int, window: Window, taken: Taken) -> Bits:
-        """Where the head is after the round."""
+        """Return where the head is after the round."""
         build, size = self.build, len(window.at)
         moves = {
             d: build.one_of(*(lit for lit, p in taken if p.heads[tape] == d), label=f"moves {d}")

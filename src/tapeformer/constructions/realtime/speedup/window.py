@@ -31,7 +31,7 @@ class Window:
         return self.code.cells
 
     def near(self, build: Builder, offset: int = 0) -> Cell:
-        """The symbol in the cell at an offset from the head."""
+        """Return the symbol in the cell at an offset from the head."""
         places = [p for p in range(len(self.at)) if 0 <= p + offset < len(self.cells)]
         return {
             bit: build.one_of(
@@ -56,7 +56,7 @@ class Window:
 
 
 def window_of(build: Builder, fields: Fields, inputs: Mapping[str, Wire], tape: int) -> Window:
-    """The window as the last token left it."""
+    """Return the window as the last token left it."""
     code, outside = fields.code(tape), (build.false,) * fields.steps
     cells = tuple(tuple(inputs[n]["1"] for n in names) for names in window_bits(tape, code))
     centre = tuple(inputs[position(tape)].literals.values())
@@ -81,7 +81,7 @@ def shifted_window(
     shift: Shift,
     popped: Sequence[Cell],
 ) -> dict[str, Wire]:
-    """The registers of a window after its steps, with a block from a stack where it moves."""
+    """Return the registers of a window after its steps, with a block from a stack where it moves."""
     block, width = after.block, after.code.width
     blocks = [[tuple(c[i * width + b] for b in range(width)) for i in range(block)] for c in popped]
     further = [*blocks[0], *after.cells, *blocks[1]]
@@ -102,7 +102,7 @@ def shifted_window(
 
 
 def _position(build: Builder, before: Window, after: Window, undone: Literal) -> Wire:
-    """The head's place in the block that it is in."""
+    """Return the head's place in the block that it is in."""
     found = {}
     for place in range(after.block):
         ways = after.at[place :: after.block]
@@ -114,7 +114,7 @@ def _position(build: Builder, before: Window, after: Window, undone: Literal) ->
 
 
 def pushed_block(build: Builder, window: Window, first: int, pushes: Literal, label: str) -> Cell:
-    """The block that begins at a cell of a window, as what a stack is told to push."""
+    """Return the block that begins at a cell of a window, as what a stack is told to push."""
     width = window.code.width
     found: dict[Plane, Literal] = {SOME: pushes}
     for cell in range(window.block):
