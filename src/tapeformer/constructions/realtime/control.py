@@ -117,13 +117,13 @@ def orders(
 
 
 def _booting_left(build: Builder, order: StackOrder, boot: Boot) -> StackOrder:
-    """Return the input's stack also receives the prompt, and gives it to the head again."""
+    """Let the input's stack also receive the prompt, and give it to the head again."""
     pop = build.one_of(order.pop, boot.over, boot.back, label="tape1.left pop or rewind")
     return StackOrder(pop, merged(build, [order.push, boot.symbol], "tape1.left push or load"))
 
 
 def _booting_right(build: Builder, order: StackOrder, boot: Boot, view: TapeView) -> StackOrder:
-    """Return the rewind pushes the head's symbol to the right."""
+    """Let the rewind push the head's symbol to the right."""
     head = view.head.items()
     back: Cell = {p: build.all_of(b, boot.back, label=f"rewind={p}") for p, b in head}
     some: Cell = {SOME: boot.back} if view.code.bits else {}

@@ -28,7 +28,7 @@ class StackModel:
         self.tokens = 0
 
     def advance(self, want: int) -> bool:
-        """Return one token, in which the client pushes (+1), pops (-1) or does neither; whether it could."""
+        """Make one token, in which the client pushes (+1), pops (-1) or does neither; return whether it could."""
         top = self.blocks[0]
         done = (want < 0 and top >= 1) or (want > 0 and top < TRACKS) or want == 0
         changes = self._changes()

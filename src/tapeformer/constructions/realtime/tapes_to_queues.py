@@ -157,7 +157,7 @@ def _clock_outputs(
     views: Sequence[StackView],
     inputs: Mapping[str, Wire],
 ) -> Iterator[tuple[str, Wire]]:
-    """Mark go round; a level starts, at position 0, when a stack first has units for it."""
+    """Send the marks round; a level starts, at position 0, when a stack first has units for it."""
     stack = fields.stacks[0]
     for number, clock in enumerate(clocks, 1):
         with build.scope(f"clock/level{number}"):

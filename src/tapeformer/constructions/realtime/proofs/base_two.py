@@ -74,7 +74,7 @@ class TopState:
 
 
 def check_level() -> Checked:
-    """Return one level against every behaviour of its neighbours, from not started on; also the highest."""
+    """Check one level against every behaviour of its neighbours, from not started on; also the highest."""
     above: tuple[Above, ...] = ("empty", "nothing")
     return explored([LevelState(0, 0, False, state) for state in above], _level_steps)
 
@@ -117,7 +117,7 @@ def _level_fault(before: LevelState, after: LevelState, below_high: bool, change
 
 
 def _top_steps(state: TopState) -> Iterator[tuple[TopState, str]]:
-    """Yield every token: level 1 acts by what level 0 held, and the client pushes, pops or does neither."""
+    """Yield what each token may do: level 1 acts by what level 0 held, and the client pushes, pops or does neither."""
     for units, above in ABOVE[state.above, state.symbols >= HIGH]:
         for want in (-1, 0, 1):
             if state.symbols + want < 0 and state.above.startswith("empty"):

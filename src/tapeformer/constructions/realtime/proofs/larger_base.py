@@ -89,7 +89,7 @@ def _answers(rule: Rule, state: LevelState) -> Iterator[tuple[int, LevelState]]:
 
 
 def _at_its_end(rule: Rule, state: LevelState, high: bool) -> Iterator[tuple[int, LevelState]]:
-    """Yield the end of the level above is here. After a pull it comes b - 1 boundaries later."""
+    """Yield what follows where the end of the level above is here. After a pull it comes b - 1 boundaries later."""
     refused = replace(state, late=rule.base - 1, last="refuse")
     if state.above == "unstarted" and not high:
         yield 0, state
