@@ -84,7 +84,7 @@ def test_what_does_not_fit_into_memory_is_refused(
 ) -> None:
     options = BatchOptions(cache=tmp_path, processes=processes)
     held = BatchRunner(PALINDROME, options).batch
-    assert held is not None
+    assert isinstance(held, batches.Batch)
     needed = processes * held.memory.nbytes
     monkeypatch.setattr(memory, "free_memory", lambda: int(needed / memory.SHARE))
     with pytest.raises(TapeformerError, match="the batch engine would need too much memory"):

@@ -7,8 +7,9 @@ same for all. A back end yields inputs in the order in which they end, several a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,3 +77,18 @@ class Ended:
     stopped: Flags
     doubted: Flags
     windows: Windows
+
+
+class BatchEngine(Protocol):
+    """Runs many inputs of one model, `inputs` at a time."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name on the command line."""
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs keep it busy: a call with fewer takes hardly less time."""
+
+    def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
+        """Run every prompt until its watched value changes, or to a limit; yield those that end."""

@@ -15,6 +15,7 @@ VARIANTS = {
     "dense": ("dtype", "attending", "temperature", "position"),
     "sparse": ("dtype", "attending"),
     "native": (),
+    "gpu": (),
     "auto": (),
 }
 """The engines, and what each lets one choose without changing a token."""
@@ -51,6 +52,9 @@ def make_engine(
                 remedy="use engine='dense'" if name != "dense" else "leave it out",
             )
         )
+    if name == "gpu":
+        remedy = "use engine='native', or give many inputs with --batch or tf.run_batch"
+        raise TapeformerError(Fault("the gpu engine runs batches only", remedy=remedy))
     if name == "dense":
         require("torch", extra="torch", what="the dense engine")
     module = import_module(f"tapeformer.engines.{name}")

@@ -12,6 +12,9 @@ from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import TransformerWeights
 
+FOR_EVER = 1 << 62
+"""More tokens than any run makes."""
+
 
 class AttentionOffsets:
     """The offsets of all heads, which change at a few numbers of visible tokens only."""
@@ -27,6 +30,18 @@ class AttentionOffsets:
         changes = (table[1:] != table[:-1]).any(axis=1)
         self._starts = np.concatenate([[0], np.flatnonzero(changes) + 1]) + 1
         self._rows = np.ascontiguousarray(table[self._starts - 1], dtype=np.int64)
+
+    @property
+    def farthest(self) -> NDArray[np.int64]:
+        """Return the farthest that each head ever looks back."""
+        farthest: NDArray[np.int64] = self._rows.max(axis=0)
+        return farthest
+
+    def at_each(self, visible: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the same as `at` for several numbers of visible tokens; for ever is `FOR_EVER`."""
+        index = np.searchsorted(self._starts, visible, side="right") - 1
+        following = np.append(self._starts, FOR_EVER)[index + 1]
+        return self._rows[index], np.where(following == FOR_EVER, FOR_EVER, following - visible)
 
     def at(self, visible: int) -> tuple[NDArray[np.int64], int | None]:
         """Return the offsets for so many visible tokens, and for how many more tokens they hold.

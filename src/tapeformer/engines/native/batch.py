@@ -38,6 +38,8 @@ class Batch:
     `processes`: how many do the same side by side, and must all find room in memory.
     """
 
+    name, inputs = "native", INPUTS
+
     def __init__(
         self,
         weights: TransformerWeights,

@@ -14,7 +14,7 @@ from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRun
 from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
 from tapeformer.inference.options import RunOptions, check_called, run_options
 
-ENGINES = ("auto", "native")
+ENGINES = ("auto", "native", "gpu")
 MOST_TOKENS = 1 << 62
 
 
@@ -68,7 +68,8 @@ def answer_lines(
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:
     """Return how far each word may go; edited parameters get a limit even where none was given."""
     most = options.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
-    return BatchOptions(options.max_steps, most, options.spaced)
+    engine = "gpu" if options.engine == "gpu" else "native"
+    return BatchOptions(engine, options.max_steps, most, options.spaced)
 
 
 def check_batch(options: RunOptions) -> None:

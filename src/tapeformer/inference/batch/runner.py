@@ -1,4 +1,4 @@
-"""Many inputs of one model: 256 at once by machine code, or one by one where there is none."""
+"""Many inputs of one model: at once by machine code or on a GPU, one by one where there are no gates."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from time import perf_counter
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.batch import Ended, Limits
+from tapeformer.engines.batch import BatchEngine, Ended, Limits
 from tapeformer.engines.logic.netlist import NotLogicError
-from tapeformer.engines.native.batch import INPUTS, Batch
+from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
@@ -34,6 +34,7 @@ class BatchOptions:
     which they do not all find memory is refused.
     """
 
+    engine: str = "native"
     max_steps: int = 10**9
     max_tokens: int = 1 << 62
     spaced: bool = False
@@ -55,17 +56,30 @@ class BatchModel:
     options: BatchOptions = BatchOptions()
 
 
+def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
+    """Return the engine that was asked for; NotLogicError where weights have no gates."""
+    bundle = reader.bundle
+    if options.engine == "gpu":
+        from tapeformer.engines.gpu.batch import GpuBatch
+        from tapeformer.engines.gpu.driver import CudaDevice
+
+        batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice())
+        batch.prepared(reader.goes_on, reader.step_values)
+        return batch
+    return Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
+
+
 class BatchRunner:
-    """One model, ready for any number of inputs, up to 256 at once."""
+    """One model, ready for any number of inputs."""
 
     def __init__(self, bundle: Bundle, options: BatchOptions) -> None:
         self.bundle, self.options, self.reader = bundle, options, Reader(bundle)
         self.encoder = PromptEncoder(self.reader)
         self.rest = options.max_steps % self.reader.steps_per_token
         self.limits = Limits(options.max_steps - self.rest, options.max_tokens)
-        self.batch: Batch | None = None
+        self.batch: BatchEngine | None = None
         try:
-            self.batch = Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
+            self.batch = batch_engine(self.reader, options)
         except NotLogicError:
             self.batch = None
 
@@ -79,14 +93,15 @@ class BatchRunner:
             else:
                 found[index] = self._alone(word)
         fitting.sort(key=lambda index: len(words[index]))
-        for start in range(0, len(fitting), INPUTS):
-            group = fitting[start : start + INPUTS]
+        size = self.batch.inputs if self.batch is not None else 1
+        for start in range(0, len(fitting), size):
+            group = fitting[start : start + size]
             for number, answer in self._group([words[index] for index in group]):
                 found[group[number]] = answer
         return [answer for answer in found if answer is not None]
 
     def _group(self, words: Sequence[Word]) -> Iterator[tuple[int, Found]]:
-        """Answer up to 256 words that fit, each with its number, in the order in which they end."""
+        """Answer words that fit, each with its number, in the order in which they end."""
         assert self.batch is not None
         started, reader = perf_counter(), self.reader
         prompts = self.encoder.prompts(words)
@@ -126,6 +141,7 @@ class BatchRunner:
 
     def _answers(self, ended: Ended, prompt_tokens: Integers, seconds: float) -> Iterator[Found]:
         """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
+        assert self.batch is not None
         verdicts = self.reader.outcomes(ended.windows)
         columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
         numbers = zip(*(column.tolist() for column in columns), strict=True)
@@ -136,7 +152,7 @@ class BatchRunner:
                 continue
             yield Answer(
                 bundle=self.bundle,
-                engine="native",
+                engine=self.batch.name,
                 outcome=verdict or Outcome.LIMIT,
                 state=decoded.state,
                 steps=counted,

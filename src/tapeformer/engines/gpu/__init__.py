@@ -1,0 +1,1 @@
+"""The gates of a model as a CUDA kernel: thousands of inputs at once, one to each bit of each thread's words."""

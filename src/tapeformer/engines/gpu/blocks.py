@@ -1,0 +1,227 @@
+"""The blocks of a device at work: prompts go in, launches advance them, ended inputs come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeformer.engines.batch import Ended, Limits, Prompts
+from tapeformer.engines.gpu.device import Device
+from tapeformer.engines.gpu.kernel import Kernel
+from tapeformer.engines.gpu.lanes import (
+    BEGUN,
+    COUNTER,
+    COUNTER_DIGITS,
+    DOUBTED,
+    ENDED,
+    LIVE,
+    MARGIN,
+    lane_rows,
+)
+from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, BLOCK_THREADS, WORD_INPUTS
+from tapeformer.engines.gpu.prompt_masks import (
+    UNUSED,
+    BlockGroup,
+    PromptMasks,
+    packed_words,
+    token_table,
+    unpacked_words,
+)
+from tapeformer.engines.gpu.windows import BlockMemory, DeviceWindows
+from tapeformer.windows import Flags, Integers
+
+FEED_BYTES = 256 << 20
+"""Masks of prompts that are sent at once."""
+
+
+class Blocks:
+    """Device memory for some blocks, and for every lane what is known of its input.
+
+    Arrays have a row for each block and, for lanes, a column for each of its 1,024 inputs.
+    """
+
+    def __init__(
+        self, kernel: Kernel, device: Device, prompts: Prompts, limits: Limits, count: int
+    ) -> None:
+        self.kernel, self.device, self.prompts, self.limits = kernel, device, prompts, limits
+        self.count, self.threads = count, count * BLOCK_THREADS
+        layout = kernel.layout
+        self.rows = lane_rows(kernel.margin_digits)
+        sizes = {
+            "rings": layout.memory_words * self.threads,
+            "newest": len(layout.newest_words) * self.threads,
+            "lanes": self.rows * self.threads,
+            "times": 2 * WORD_INPUTS * self.threads,
+            "schedule": layout.schedule_words * count,
+        }
+        self.at = {name: device.allocate(4 * words) for name, words in sizes.items()}
+        self.memory = BlockMemory(device, layout, self.at["rings"], self.at["newest"])
+        self.busy = np.zeros(count, bool)
+        self.newest = np.zeros(count, np.int64)
+        self.length = np.zeros(count, np.int64)
+        self.count_bound = np.zeros(count, np.int64)
+        self.inputs = np.full((count, BLOCK_INPUTS), UNUSED)
+        self.live = np.zeros((count, BLOCK_INPUTS), bool)
+        self.stopped = np.zeros((count, BLOCK_INPUTS), bool)
+        self.end = np.zeros((count, BLOCK_INPUTS), np.int64)
+        self.first = np.full((count, BLOCK_INPUTS), -1)
+
+    def release(self) -> None:
+        """Give the device's memory back."""
+        for address in self.at.values():
+            self.device.release(address)
+
+    def feed(self, groups: dict[int, BlockGroup]) -> None:
+        """Give idle blocks new inputs."""
+        masks = PromptMasks(self.prompts, groups, self.count)
+        self._write_prompts(masks, max(group.length for group in groups.values()))
+        for block, group in groups.items():
+            self.busy[block], self.length[block] = True, group.length
+            self.newest[block], self.count_bound[block] = group.length - 1, 0
+            self.inputs[block] = masks.lanes.reshape(self.count, -1)[block]
+            self.live[block] = self.inputs[block] != UNUSED
+            self.stopped[block], self.first[block] = False, -1
+        if self.limits.tokens <= 0 or self.limits.counted <= 0:
+            self._end(self.live.copy())
+
+    def _write_prompts(self, masks: PromptMasks, longest: int) -> None:
+        table = token_table(self.kernel.layout, self.prompts.rows)
+        step = max(1, FEED_BYTES // (4 * masks.tokens * self.threads))
+        room = 4 * masks.tokens * self.threads * min(step, longest)
+        sizes = (room, table.nbytes, 4 * self.count, 4 * self.threads)
+        given = [self.device.allocate(size) for size in sizes]
+        for address, array in zip(given[1:], (table, masks.lengths, masks.used), strict=True):
+            self.device.upload(address, array)
+        memory = [self.at[name] for name in ("rings", "newest", "lanes")]
+        for first in range(0, longest, step):
+            self.device.upload(given[0], masks.places(first, min(step, longest - first)))
+            numbers = (self.threads, masks.tokens, table.shape[1], first, step)
+            self._launch("feed", [*memory, *given], numbers)
+        for address in given:
+            self.device.release(address)
+
+    def _launch(self, kernel: str, pointers: list[int], numbers: tuple[int, ...]) -> None:
+        self.device.launch(kernel, self.count, BLOCK_THREADS, pointers, numbers)
+
+    def advance(self, tokens: int) -> Integers:
+        """Make up to so many tokens; return the blocks whose inputs have all ended."""
+        back, held = self.kernel.offsets.at_each(np.minimum(self.newest + 1, self.kernel.window))
+        most = np.minimum(np.minimum(tokens, held), self._room())
+        most[~(self.busy & self.live.any(axis=1))] = 0
+        if most.any():
+            self.device.upload(self.at["schedule"], self._schedule(most, back))
+            names = ("rings", "newest", "lanes", "times", "schedule")
+            self._launch("run", [self.at[name] for name in names], (self.threads,))
+            self._notice()
+            self.newest += most
+            self.count_bound += most * self.kernel.weight
+            self._check_limits()
+        done = self.busy & ~self.live.any(axis=1)
+        self.busy &= ~done
+        return np.flatnonzero(done)
+
+    def _schedule(self, most: Integers, back: Integers) -> NDArray[np.uint32]:
+        lengths = np.array([ring.length for ring in self.kernel.layout.rings], np.int64)
+        slots = self.newest[:, None] % lengths[None, :]
+        return np.concatenate([most[:, None], slots, back], axis=1).astype(np.uint32)
+
+    def _room(self) -> Integers:
+        """Return for each block the tokens that no limit of its inputs forbids."""
+        made = self.newest + 1 - self.length
+        steps = (self.limits.counted - self.count_bound) // self.kernel.weight
+        room: Integers = np.maximum(np.minimum(self.limits.tokens - made, steps), 1)
+        return room
+
+    def _notice(self) -> None:
+        """Read which inputs have ended or begun to count, and when."""
+        live = self._flags(LIVE)
+        if not ((live != self.live) | (live & (self.first < 0))).any():
+            return
+        times = self._times()
+        counting = (self.first < 0) & (times[BEGUN] > 0) & self.live
+        self.first[counting] = (self.newest[:, None] + times[BEGUN])[counting]
+        ended = self.live & ~live
+        self.end[ended] = (self.newest[:, None] + times[ENDED])[ended]
+        self.stopped |= ended
+        self.live = live
+
+    def _flags(self, row: int) -> Flags:
+        return unpacked_words(self._lanes(row, 1)).reshape(self.count, BLOCK_INPUTS)
+
+    def _lanes(self, row: int, count: int) -> NDArray[np.uint32]:
+        """Return rows of the lanes: rows, threads."""
+        start = self.at["lanes"] + 4 * self.threads * row
+        words = self.device.download(start, 4 * self.threads * count).view(np.uint32)
+        return words.reshape(count, self.threads)
+
+    def _times(self) -> Integers:
+        """Return when inputs ended or began to count in this launch, 0 where they did not."""
+        size = 2 * WORD_INPUTS * self.threads
+        words = self.device.download(self.at["times"], 4 * size).view(np.uint32)
+        self.device.upload(self.at["times"], np.zeros(size, np.uint32))
+        tables = words.reshape(2, WORD_INPUTS, self.threads).transpose(0, 2, 1)
+        return tables.reshape(2, self.count, BLOCK_INPUTS).astype(np.int64)
+
+    def _check_limits(self) -> None:
+        """End inputs whose limit is reached; counters are read only where they may have come so far."""
+        made = self.newest + 1 - self.length
+        over = self.live & (made >= self.limits.tokens)[:, None]
+        near = self.busy & (self.count_bound >= self.limits.counted)
+        if near.any():
+            counted = np.where(self.live, self._numbers(COUNTER, COUNTER_DIGITS), 0)
+            self.count_bound[near] = counted.max(axis=1)[near]
+            over |= self.live & (counted >= self.limits.counted)
+        if over.any():
+            self._end(over)
+
+    def _end(self, over: Flags) -> None:
+        """End inputs that a limit stops, here and on the device."""
+        self.end = np.where(over, self.newest[:, None], self.end)
+        self.live &= ~over
+        self.device.upload(self.at["lanes"] + 4 * self.threads * LIVE, packed_words(self.live))
+
+    def _numbers(self, row: int, digits: int) -> Integers:
+        """Return the number that each lane has in some rows, its binary digits."""
+        total = np.zeros(self.count * BLOCK_INPUTS, np.int64)
+        for digit, words in enumerate(self._lanes(row, digits)):
+            if words.any():
+                total |= unpacked_words(words).astype(np.int64) << digit
+        return total.reshape(self.count, BLOCK_INPUTS)
+
+    def ended(self, blocks: Integers) -> Iterator[Ended]:
+        """Yield the inputs of blocks that are done: the stopped, the doubted, those at a limit."""
+        doubted, mine = self._flags(DOUBTED), np.zeros((self.count, 1), bool)
+        mine[blocks] = True
+        used = mine & (self.inputs != UNUSED)
+        stopped = self.stopped & ~doubted
+        for which in (used & stopped, used & doubted, used & ~stopped & ~doubted):
+            if which.any():
+                blocks_of, lanes = np.nonzero(which)
+                yield self._ended((blocks_of, lanes), stopped, doubted)
+
+    def _ended(self, where: tuple[Integers, Integers], stopped: Flags, doubted: Flags) -> Ended:
+        blocks, lanes = where
+        lengths, end, first = self.length[blocks], self.end[where], self.first[where]
+        tokens = end + 1 - lengths
+        return Ended(
+            inputs=self.inputs[where],
+            tokens=tokens,
+            counted=self._numbers(COUNTER, COUNTER_DIGITS)[where],
+            before=np.where(first < 0, tokens, first - lengths),
+            margin=self._margins(tokens, where),
+            stopped=stopped[where],
+            doubted=doubted[where],
+            windows=DeviceWindows(self.memory, blocks, lanes, end, self.kernel.window),
+        )
+
+    def _margins(self, tokens: Integers, where: tuple[Integers, Integers]) -> NDArray[np.float64]:
+        """Return the smaller of the proven margin and the computed one; infinite without a token."""
+        least = np.full(len(tokens), np.inf)
+        if self.kernel.proven_margin is not None:
+            least[:] = self.kernel.proven_margin
+        if self.kernel.margin_digits:
+            found = self._numbers(MARGIN, self.kernel.margin_digits)[where]
+            least = np.minimum(least, found)
+        return np.where(tokens > 0, least, np.inf)

@@ -1,0 +1,53 @@
+"""What a batch needs of a device: memory, copies, launches of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Address = int
+
+
+class Device(Protocol):
+    """Memory that kernels work on, and the kernels of one module."""
+
+    @property
+    def name(self) -> str:
+        """What the device is called."""
+
+    def free_memory(self) -> int:
+        """Return the bytes that can be allocated."""
+
+    def load(self, module: bytes, shared_bytes: int) -> None:
+        """Load a module of kernels, each of which may use so many bytes of shared memory."""
+
+    def concurrent_blocks(self, threads: int) -> int:
+        """Return how many blocks of so many threads run side by side."""
+
+    def allocate(self, size: int) -> Address:
+        """Return the address of so many bytes, all 0."""
+
+    def release(self, address: Address) -> None:
+        """Give memory back."""
+
+    def upload(self, address: Address, array: NDArray[Any]) -> None:
+        """Copy an array to the device."""
+
+    def download(self, address: Address, size: int) -> NDArray[np.uint8]:
+        """Copy bytes from the device."""
+
+    def launch(
+        self,
+        kernel: str,
+        blocks: int,
+        threads: int,
+        pointers: Sequence[Address],
+        numbers: Sequence[int],
+    ) -> None:
+        """Run a kernel to its end: pointers first, then unsigned numbers of 32 bits."""
+
+    def close(self) -> None:
+        """Give back everything."""

@@ -1,0 +1,40 @@
+"""Binary codes for the values of a factor: ceil(log2 n) words of memory instead of n."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def digits_of(size: int) -> int:
+    """Return how many binary digits the values of a factor take."""
+    return (size - 1).bit_length()
+
+
+def codes(size: int) -> list[int]:
+    """Return the code of each value: 0, then powers of two, which cost no gate to decode up to three values."""
+    digits = digits_of(size)
+    first = [0, *(1 << digit for digit in range(digits))]
+    return [*first, *(code for code in range(1 << digits) if code not in first)][:size]
+
+
+def digits_to_test(size: int, value: int) -> tuple[list[int], list[int]]:
+    """Return the digits that must be 1 and those that must be 0 for a value: no more than needed."""
+    known = codes(size)
+    code, tested = known[value], list(range(digits_of(size)))
+    for digit in range(digits_of(size)):
+        rest = [other for other in tested if other != digit]
+        if not any(_agree(code, other, rest) for other in known if other != code):
+            tested = rest
+    return [d for d in tested if code >> d & 1], [d for d in tested if not code >> d & 1]
+
+
+def _agree(left: int, right: int, digits: list[int]) -> bool:
+    return all((left ^ right) >> digit & 1 == 0 for digit in digits)
+
+
+def values_by_code(size: int) -> NDArray[np.int64]:
+    """Return the value of each code; -1 where a code stands for none."""
+    table = np.full(1 << digits_of(size), -1, np.int64)
+    table[codes(size)] = np.arange(size)
+    return table

@@ -1,0 +1,63 @@
+"""From weights to a module of kernels, with all that a batch must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tapeformer.engines.batch import Counted
+from tapeformer.engines.gpu.kernel_text import kernel_text
+from tapeformer.engines.gpu.lanes import Watched
+from tapeformer.engines.gpu.memory_layout import KernelLayout, kernel_layout
+from tapeformer.engines.logic.attention_offsets import AttentionOffsets
+from tapeformer.engines.logic.bit_slicing import bit_sliced_program
+from tapeformer.engines.logic.gate_order import with_short_lifetimes
+from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.synthesis import netlist_of
+from tapeformer.engines.stream import Value
+from tapeformer.weights.positions import window_for
+from tapeformer.weights.record import TransformerWeights
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """The kernels of a model as LLVM text; the farthest look-backs are part of them."""
+
+    text: str
+    layout: KernelLayout
+    offsets: AttentionOffsets
+    window: int
+    margin_digits: int
+    proven_margin: int | None
+    weight: int
+
+
+def kernel_of(
+    weights: TransformerWeights, offsets: Sequence[int], stop: Value, counted: Counted
+) -> Kernel:
+    """Make the kernels of a model; NotLogicError where its weights cannot be turned into gates."""
+    netlist = netlist_of(weights)
+    program = with_short_lifetimes(bit_sliced_program(netlist))
+    sizes = [len(factor.values) for factor in weights.factors]
+    if program.width > sum(sizes):
+        raise NotLogicError("heads fetch more than tokens")
+    window = window_for(offsets)
+    heads = AttentionOffsets(weights, offsets, window)
+    layout = kernel_layout(program, sizes, heads.farthest.tolist())
+    text = kernel_text(program, layout, _watched(sizes, stop, counted))
+    return Kernel(
+        text=text,
+        layout=layout,
+        offsets=heads,
+        window=window,
+        margin_digits=len(program.margin),
+        proven_margin=netlist.proven_margin,
+        weight=max(amount for _, amount in counted),
+    )
+
+
+def _watched(sizes: Sequence[int], stop: Value, counted: Counted) -> Watched:
+    def word(value: Value) -> int:
+        return sum(sizes[: value[0]]) + value[1]
+
+    return Watched(word(stop), tuple((word(value), amount) for value, amount in counted))

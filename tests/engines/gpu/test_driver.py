@@ -1,0 +1,101 @@
+"""Every way in which a driver can fail gives one message that names the native engine."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tapeformer as tf
+from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.gpu.batch import GpuBatch
+from tapeformer.engines.gpu.driver import CudaDevice
+from tapeformer.faults import TapeformerError
+from tapeformer.inference.decode import Reader
+
+SOURCE = Path(__file__).with_name("standin.c")
+WHEN_FOUND = ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent")
+WHEN_USED = (
+    *("cuDeviceGetName", "cuMemGetInfo_v2", "cuModuleLoadData", "cuModuleGetFunction"),
+    *("cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuDeviceGetAttribute", "cuMemAlloc_v2"),
+    *("cuMemsetD8_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuLaunchKernel"),
+    *("cuCtxSynchronize", "cuFuncSetAttribute", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2"),
+)
+
+
+def built(folder: Path, *flags: str) -> str:
+    library = folder / "standin.so"
+    command = ["gcc", "-shared", "-fPIC", *flags, "-o", str(library), str(SOURCE)]
+    subprocess.run(command, check=True)
+    return str(library)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return built(tmp_path_factory.mktemp("driver"))
+
+
+def used(device: CudaDevice) -> None:
+    """Everything that a batch asks of a device."""
+    assert device.name == "stand-in 0"
+    assert device.free_memory() == 10**9
+    device.load(b"a module", 100 << 10)
+    assert device.concurrent_blocks(32) == 6
+    address = device.allocate(16)
+    device.upload(address, np.zeros(4, np.uint32))
+    assert len(device.download(address, 16)) == 16
+    device.launch("run", 1, 32, [address], [1, 2])
+    device.release(address)
+    device.close()
+
+
+def test_a_device_that_never_fails(library: str) -> None:
+    used(CudaDevice(library))
+
+
+@pytest.mark.parametrize("name", [*WHEN_FOUND, *WHEN_USED])
+def test_a_function_that_fails(library: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STANDIN", f"{name}=700")
+    with pytest.raises(TapeformerError, match="native") as caught:
+        used(CudaDevice(library))
+    assert f"{name}: error 700, the driver's words" in str(caught.value)
+    assert len(caught.value.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (2, "too little free memory"),
+        (100, "no GPU that the NVIDIA driver can use"),
+        (999, "the GPU failed.*cuInit: error 999;"),
+    ],
+)
+def test_results_that_have_their_own_words(
+    library: str, result: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STANDIN", f"cuInit={result}")
+    with pytest.raises(TapeformerError, match=words):
+        CudaDevice(library)
+
+
+def test_no_driver() -> None:
+    with pytest.raises(TapeformerError, match=r"there is no NVIDIA driver.*--engine native"):
+        CudaDevice("libcuda.so.none")
+
+
+def test_an_old_driver(tmp_path: Path) -> None:
+    device = CudaDevice(built(tmp_path, "-DOLD"))
+    with pytest.raises(TapeformerError, match=r"too old.*one with cuMemFree_v2.*--engine native"):
+        device.release(0)
+
+
+def test_a_window_that_does_not_fit(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STANDIN_FREE", "1000")
+    bundle = tf.compile_machine(tf.gallery_machine("busy_beaver_3"), levels=3)
+    reader = Reader(bundle)
+    batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(library))
+    prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)])
+    with pytest.raises(TapeformerError, match="too little free memory for a window"):
+        list(batch.run(prompts, reader.goes_on, reader.step_values, Limits(9, 9)))
