@@ -25,11 +25,12 @@ ALLOWED: dict[str, set[str]] = {
     "display": {"faults", "machine", "simulator", "drawing"},
     "layout": set(),
     "windows": set(),
+    "folders": set(),
     "listing": set(),
     "circuit": {"faults", "listing"},
     "queues": {"faults", "circuit", "layout", "listing"},
     "weights": {"faults", "layout", "reprs", "listing"},
-    "bundle": {"faults", "layout", "weights", "display", "__version__"},
+    "bundle": {"faults", "folders", "layout", "weights", "display", "__version__"},
     "cache": set(),
     "engines": {"faults", "extras", "weights", "cache", "windows"},
     "constructions": {
@@ -47,8 +48,8 @@ ALLOWED: dict[str, set[str]] = {
         "windows",
     },
     "export": {
-        *("faults", "extras", "layout", "machine", "simulator", "formats", "weights", "bundle"),
-        *("engines", "compile", "inference", "__version__"),
+        *("faults", "extras", "folders", "layout", "machine", "simulator", "formats", "queues"),
+        *("weights", "bundle", "engines", "constructions", "compile", "inference", "__version__"),
     },
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "compile", "inference"),

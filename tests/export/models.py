@@ -23,6 +23,7 @@ VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "layers": ("palindrome", "abba", {"levels": 5, "layers": 2}),
     "layer norm": ("palindrome", "abba", {"levels": 4, "layer_norm": True}),
     "queue heads": ("palindrome", "abba", {"levels": 4, "heads": "queue"}),
+    "two steps": ("palindrome", "abba", {"levels": 4, "steps_per_token": 2}),
     "two tapes": ("palindrome_two_tapes", "abba", {"levels": 4}),
     "paper": ("palindrome", "ab", {"construction": "paper", "levels": 2, "base": 6}),
     "paper, queue heads": (
@@ -32,7 +33,7 @@ VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "post": ("palindrome", "ab", {"construction": "post", "space": 12}),
 }
-"""A machine, a word and options for each construction, both head modes, layers, layer norm."""
+"""A machine, a word and options for each construction, both head modes, layers, layer norm, two steps a token."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,14 +18,6 @@ from tapeformer.weights.parameters import parameters, with_parameters, with_sign
 from tests.export.models import VARIANTS, chain, chain_of, model
 
 DTYPES = ("float32", "bfloat16", "float64")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def module(name: str, **options: Any) -> Transformer:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -29,6 +27,7 @@ from tapeformer.bundle.files import (
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import parameter_bytes
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
+from tapeformer.folders import written_at_once
 from tapeformer.weights.record import Layer, TransformerWeights
 from tapeformer.weights.tokens import Prompt
 from tapeformer.weights.verify import checked
@@ -43,13 +42,8 @@ def save_bundle(bundle: Bundle, folder: str | os.PathLike[str], *, overwrite: bo
     files = _checked_files(bundle, path)
     try:
         _check_target(path, overwrite)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        try:
+        with written_at_once(path) as partial:
             _write(partial, files)
-            _put_in_place(partial, path)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise TapeformerError(
             Fault("the bundle could not be written", SourceLocation(str(path)), got=str(error))
@@ -180,19 +174,3 @@ def _write(directory: Path, files: Mapping[str, bytes]) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-    directory.chmod(0o755)
-
-
-def _put_in_place(partial: Path, directory: Path) -> None:
-    """Rename the finished folder; an old bundle is renamed first and then removed."""
-    if not directory.exists() or not any(directory.iterdir()):
-        partial.rename(directory)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{directory.name}.old.", dir=directory.parent))
-    directory.rename(aside)
-    try:
-        partial.rename(directory)
-    except OSError:
-        aside.rename(directory)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)

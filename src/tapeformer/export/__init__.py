@@ -13,11 +13,13 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.extras import require
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import torch
 
     from tapeformer.engines.transformer import Transformer
 
-__all__ = ["torch_module"]
+__all__ = ["save_huggingface", "torch_module"]
 
 Model = Bundle | str | os.PathLike[str]
 """A compiled model, or the folder of one."""
@@ -40,3 +42,23 @@ def torch_module(
     from tapeformer.export.module import loaded, module_for
 
     return module_for(loaded(model), dtype, attention, sparse)
+
+
+def save_huggingface(
+    model: Model,
+    folder: str | os.PathLike[str],
+    *,
+    dtype: str | torch.dtype = "float32",
+    attention: Literal["scores", "offsets"] = "scores",
+    overwrite: bool = False,
+) -> Path:
+    """Write a folder that `AutoModelForCausalLM` and `AutoTokenizer` open, without tapeformer.
+
+    Both need `trust_remote_code=True`: the folder carries the source of the model.
+    """
+    require("torch", extra="huggingface", what="the export to Hugging Face")
+    from tapeformer.export.bundle_to_huggingface import huggingface_folder
+    from tapeformer.export.module import dtype_name, loaded
+
+    made = huggingface_folder(loaded(model), dtype_name(dtype), attention)
+    return made.write(folder, overwrite)

@@ -1,0 +1,1 @@
+"""The files that travel with a model to Hugging Face: they need torch and transformers only."""
