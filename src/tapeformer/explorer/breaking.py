@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,37 +68,42 @@ def broken(bundle: Bundle, word: Sequence[str], asked: Break) -> Generation:
     return generation
 
 
-def limit_of(asked: Break) -> int:
-    """How many tokens of a broken model are recorded."""
-    return MOST_ROUNDED if asked.kind == "precision" else MOST_TOKENS
+def limit_of(asked: Break, sound: int) -> int:
+    """How many tokens of a broken model are recorded, given how many the sound one made."""
+    return min(2 * sound + 64, MOST_ROUNDED if asked.kind == "precision" else MOST_TOKENS)
 
 
-def first_wrong(
-    sound: Generation, other: Iterator[NDArray[np.int32]], limit: int
-) -> WrongToken | None:
-    """Compare the tokens of a sound run with others; None if they are equal up to the limit.
+class Comparison:
+    """Compares the tokens of a broken run with a sound one's until one is wrong.
 
     Where one of the two ends earlier, the token after its last is the wrong one.
     """
-    made = 0
-    for rows in other:
-        wanted = _taken(sound, len(rows), limit)
+
+    def __init__(self, sound: Generation) -> None:
+        self.sound, self.made = sound, 0
+        self.wrong: WrongToken | None = None
+
+    def see(self, rows: NDArray[np.int32], ended: bool) -> None:
+        """Compare the next tokens; `ended` says that the broken run has come to a verdict."""
+        if self.wrong is not None or not len(rows):
+            return
+        wanted = _taken(self.sound, len(rows))
         same = min(len(rows), len(wanted))
         differs = np.flatnonzero((rows[:same] != wanted[:same]).any(axis=1))
         if len(differs):
             at = int(differs[0])
-            return _described(sound, made + at, wanted[at], rows[at])
-        made += same
-        if len(rows) != len(wanted):
-            return WrongToken(sound.prompt_tokens + made, (), 0)
-    return None
+            self.wrong = _described(self.sound, self.made + at, wanted[at], rows[at])
+            return
+        self.made += same
+        if len(rows) != len(wanted) or ended != (self.sound.outcome is not None):
+            self.wrong = WrongToken(self.sound.prompt_tokens + self.made, (), 0)
 
 
-def _taken(sound: Generation, count: int, limit: int) -> NDArray[np.int32]:
+def _taken(sound: Generation, count: int) -> NDArray[np.int32]:
     """The next tokens of a run, fewer at its end."""
     pieces = [np.zeros((0, len(sound.reader.factors)), np.int32)]
     while count and sound.outcome is None:
-        pieces.append(sound.piece(Limits(max_tokens=limit), count))
+        pieces.append(sound.piece(Limits(), count))
         count -= len(pieces[-1])
     return np.concatenate(pieces)
 

@@ -119,7 +119,7 @@ class TokenView:
         head = next((h for h in self._heads() if h.position == position), None)
         if head is None:
             raise _refused("the model has no such head", "its number", str(position))
-        context = self.forward.embedded(self.window)
+        context = self.forward.embedded(self.recording.window_before(self.token, queries))
         queries = min(queries, len(context))
         scores = np.full((queries, len(context)), -1.0)
         for row in range(queries):

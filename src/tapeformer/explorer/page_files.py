@@ -10,8 +10,8 @@ from importlib.resources import files
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 INDEX = "index.html"
 MAIN, STYLE = "main.js", "style.css"
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,26 @@ def index_page(prefix: str) -> str:
 
 @cache
 def joined_script() -> str:
-    """All modules as one script: imported ones first, names as they are."""
+    """All modules as one script: each a function of its own, imported ones first."""
     done: list[str] = []
-    _gather(MAIN, done)
-    return "\n".join(EXPORT.sub("", IMPORT.sub("", _text(name))) for name in done)
+    _gather(MAIN.removesuffix(".js"), done)
+    return "\n".join(_scoped(name) for name in done)
 
 
 def _gather(name: str, done: list[str]) -> None:
-    for other in IMPORT.findall(_text(name)):
+    for _, other in IMPORT.findall(_text(f"{name}.js")):
         if other not in done:
             _gather(other, done)
     if name not in done:
         done.append(name)
+
+
+def _scoped(name: str) -> str:
+    """A module as a constant that holds what it exports."""
+    text = _text(f"{name}.js")
+    exported = ", ".join(found for _, found in EXPORT.findall(text))
+    body = EXPORT.sub(r"\1", IMPORT.sub(r"const \1 = \2_module;", text))
+    return f"const {name}_module = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
 
 
 @cache

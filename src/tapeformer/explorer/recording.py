@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,10 @@ from tapeformer.simulator.result import Outcome
 
 MOST_TOKENS = 1_100_000
 """How far a run is recorded before it is asked whether to go on."""
+
+
+Watch = Callable[[NDArray[np.int32], bool], None]
+"""Is told the tokens as they are recorded, and whether the last one ended the run."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,14 @@ class Progress:
 class Recording:
     """The tokens of a run under way, in slices, and how each compares with the truth."""
 
-    def __init__(self, machine: TuringMachine, word: Sequence[str], generation: Generation) -> None:
-        self.machine, self.word = machine, tuple(word)
+    def __init__(
+        self,
+        machine: TuringMachine,
+        word: Sequence[str],
+        generation: Generation,
+        watch: Watch | None = None,
+    ) -> None:
+        self.machine, self.word, self.watch = machine, tuple(word), watch
         self.truth = Truth(machine, word)
         self.generation = generation
         self.parts: list[Part] = []
@@ -95,7 +105,10 @@ class Recording:
             run.settle()
             self._begin_part()
             few = 64 if self.progress.tokens < SIZE else SIZE
-            self._keep(run.piece(limits, min(few, self._room())))
+            rows = run.piece(limits, min(few, self._room()))
+            self._keep(rows)
+            if self.watch is not None:
+                self.watch(rows, run.outcome not in (None, Outcome.LIMIT))
         self.progress.margin = run.engine.margin
         self.progress.outcome = run.outcome
         if run.outcome in (Outcome.LIMIT, Outcome.OUT_OF_SPACE):
@@ -126,18 +139,21 @@ class Recording:
         rows = np.concatenate([s.rows(fields) for s in kept])
         return rows[max(0, start - kept[0].start) : stop - kept[0].start]
 
-    def window_before(self, token: int) -> NDArray[np.int32]:
-        """The tokens that a token was computed from; those of a smaller model as it took them over."""
+    def window_before(self, token: int, more: int = 0) -> NDArray[np.int32]:
+        """The tokens that a token was computed from; those of a smaller model as it took them over.
+
+        With `more`, up to so many tokens before them too.
+        """
         part = self.part_at(token)
-        start = max(0, token - part.bundle.window)
+        start = max(0, token - part.bundle.window - more)
         if part.start and (token == part.start or start < part.start):
-            return self._taken_over(part, token)
+            return self._taken_over(part, token, more)
         return self.rows(start, token)
 
-    def _taken_over(self, part: Part, token: int) -> NDArray[np.int32]:
+    def _taken_over(self, part: Part, token: int, more: int) -> NDArray[np.int32]:
         """The window of a model soon after it began: what it was prompted with, and its own tokens."""
         own = self.rows(part.start, token) if token > part.start else part.prompt[:0]
-        return np.concatenate([part.prompt, own])[-part.bundle.window :]
+        return np.concatenate([part.prompt, own])[-part.bundle.window - more :]
 
     def part_at(self, token: int) -> Part:
         """The part in which a token was made."""

@@ -69,7 +69,9 @@ def session_from(given: Record) -> Session:
     """Make a session from what a page sent: `text` or `gallery`, `word`, and options."""
     machine, text = _machine(given)
     word = given.get("word", "")
-    if not isinstance(word, str) or len(word) > 4 * MOST_WORD:
+    if not isinstance(word, str):
+        raise TapeformerError(Fault("the input is not a text", expected="a text"))
+    if len(word) > 4 * MOST_WORD:
         raise _refused("the input is too long for the page", f"{MOST_WORD:,} symbols", len(word))
     symbols = parse_word(machine, word, bool(given.get("spaced", not machine.single_characters)))
     if len(symbols) > MOST_WORD:

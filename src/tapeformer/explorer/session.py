@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeformer.explorer.breaking import Break, WrongToken, broken, first_wrong, limit_of
+from tapeformer.explorer.breaking import Break, Comparison, broken, limit_of
 from tapeformer.explorer.description import (
     fault_records,
     machine_record,
@@ -19,7 +19,7 @@ from tapeformer.explorer.description import (
 )
 from tapeformer.explorer.recording import MOST_TOKENS, Recording
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
 from tapeformer.inference.model import Model
 from tapeformer.machine.record import TuringMachine
 
@@ -43,7 +43,7 @@ class Session:
     asked: Break | None = None
     recording: Recording | None = None
     faults: list[Record] = field(default_factory=list)
-    wrong: WrongToken | None = None
+    comparison: Comparison | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     busy: bool = True
 
@@ -75,13 +75,9 @@ class Session:
         if self.asked is None:
             run = Generation(bundle, self.word, grow=self.model.grow())
             return Recording(machine, self.word, run)
-        self.limit = limit_of(self.asked)
-        self.wrong = first_wrong(
-            Generation(bundle, self.word),
-            broken(bundle, self.word, self.asked).pieces(Limits(max_tokens=self.limit), 64),
-            self.limit,
-        )
-        return Recording(machine, self.word, broken(bundle, self.word, self.asked))
+        self.comparison = Comparison(Generation(bundle, self.word))
+        run = broken(bundle, self.word, self.asked)
+        return Recording(machine, self.word, run, self.comparison.see)
 
     def describe(self, models: int = 0) -> Record:
         """Describe the run for the page, with the models that it does not know yet."""
@@ -104,7 +100,7 @@ class Session:
         return record
 
     def _broken_record(self, asked: Break) -> Record:
-        wrong = self.wrong
+        wrong = None if self.comparison is None else self.comparison.wrong
         return {
             "kind": asked.kind,
             "number": asked.number,
@@ -175,4 +171,5 @@ def broken_session(session: Session, asked: Break) -> Session:
     bundle = recording.parts[-1].bundle
     broken(bundle, session.word, asked)
     model = Model(bundle, session.model.options)
-    return Session(session.machine, model, session.word, session.text, asked=asked)
+    limit = limit_of(asked, recording.progress.tokens)
+    return Session(session.machine, model, session.word, session.text, limit, asked)

@@ -69,13 +69,20 @@ function randomNeuron() {
   return Math.floor(Math.random() * lastModel().neurons);
 }
 
+/** A value in words. @param {string} value */
+function named(value) {
+  const { texts } = state.run;
+  if (value === texts[state.reading.dummy]) return "empty";
+  return value === texts[state.reading.bottom] ? "⊥" : value === state.run.machine.blank ? "blank" : value;
+}
+
 /** Say what is broken and which token is wrong first. */
 export function drawBreaking() {
   const { broken, status } = state.run.record;
   byId("broken").hidden = !broken;
   if (!broken) return;
   const found = broken.token !== null && broken.token !== undefined;
-  const fields = broken.fields.slice(0, 2).map((/** @type {string[]} */ entry) => `${entry[0]} is ${entry[2]}, should be ${entry[1]}`);
+  const fields = broken.fields.slice(0, 2).map((/** @type {string[]} */ entry) => `${entry[0]} is ${named(entry[2])}, should be ${named(entry[1])}`);
   const more = broken.count > 2 ? ` and ${broken.count - 2} more` : "";
   const compared = status === "running" ? "No wrong token so far." : `No wrong token: all ${counted(state.run.label(state.run.last), "token")} are right.`;
   const text = found

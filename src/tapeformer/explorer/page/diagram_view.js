@@ -2,6 +2,7 @@
 
 import { byId, html, svg } from "./dom.js";
 import { state } from "./state.js";
+import { colours } from "./theme.js";
 
 const MOST_STATES = 14;
 const ARROWS = /** @type {Record<string, string>} */ ({ L: "←", R: "→", S: "·" });
@@ -14,7 +15,7 @@ export function drawDiagram(t) {
   const running = state.run.steps(t) > 0 || state.run.phase(t) === "run" || state.run.phase(t) === "begin";
   const states = shownStates(current);
   const box = byId("diagram-picture");
-  const key = `${state.run.id}/${states.join("\n")}/${box.clientWidth}x${box.clientHeight}`;
+  const key = `${state.run.id}/${states.join("\n")}/${box.clientWidth}x${box.clientHeight}/${colours.dark}`;
   if (picture.key !== key) picture = { key, ...laidOut(box, states) };
   const rule = state.run.rule(t);
   for (const [name, node] of picture.nodes) node.classList.toggle("now", running && name === current);

@@ -1,7 +1,7 @@
 // The panel that explains: what a token does, or the field, neuron or head that was clicked.
 
 import { byId, counted, grouped, html } from "./dom.js";
-import { state } from "./state.js";
+import { shown, state } from "./state.js";
 
 const MOVES = /** @type {Record<string, string>} */ ({ L: "moves left", R: "moves right", S: "stays" });
 const OUTCOMES = /** @type {Record<string, string>} */ ({
@@ -92,7 +92,8 @@ function moveParts(t) {
       const move = state.reading.moves(t, stack, level);
       if (!move) continue;
       const where = state.run.machine.tapes > 1 ? `Tape ${stack.tape}, ${stack.side}: ` : `${stack.side === "left" ? "Left" : "Right"} stack: `;
-      const symbol = html("b", {}, state.run.texts[move.moved.id] === state.run.machine.blank ? "blank" : state.run.texts[move.moved.id]);
+      const letters = shown(move.moved.id);
+      const symbol = html("b", {}, letters === "□" ? "blank" : letters === "⊥" ? "the bottom" : letters);
       const ends = move.operation === "push" ? [disc(level - 1), " → ", disc(level)] : [disc(level), " → ", disc(level - 1)];
       items.push(html("li", { class: `level${level % 8}` }, where, ...ends, " ", symbol, move.of > 1 ? `, ${move.done} of ${move.of}` : ""));
     }
@@ -157,8 +158,8 @@ function placeFacts(cell) {
   const level = Number(queue[2]);
   const kinds = /** @type {Record<string, string>} */ ({ L: "a half queue", R: "a half queue", B: "the buffer", main: "main half", delay: "delay half" });
   const lengths = run.modelAt(cell.t).lengths;
-  const rule = { L: `half${level}`, R: `half${level}`, B: `buffer${level}`, main: `main${level}`, delay: level === 1 ? "one" : `delay${level}` }[queue[1]];
-  const back = lengths[/** @type {string} */ (rule)] - 1;
+  const rules = /** @type {Record<string, string>} */ ({ L: `half${level}`, R: `half${level}`, B: `buffer${level}`, main: `main${level}`, delay: level === 1 ? "one" : `delay${level}` });
+  const back = lengths[rules[queue[1]]] - 1;
   const head = run.modelAt(cell.t).heads.find((/** @type {any} */ h) => h.back === back);
   const facts = [html("dt", {}, "Lives in"), html("dd", {}, "level ", disc(level), `, ${kinds[queue[1]]}`, queue[3] ? `, track ${queue[3]}` : "")];
   if (!head || back === 0) return [...facts, html("dt", {}, "Fetched by"), html("dd", {}, "no head: the next token sees this one")];

@@ -19,6 +19,7 @@ import { setTheme } from "./theme.js";
 import { go, moveTo, play, schedule, setUpTransport, timings } from "./transport.js";
 
 const POLL = 250;
+const PATIENCE = 2000;
 let watching = 0;
 
 function draw() {
@@ -136,6 +137,7 @@ function placeAsked(asked) {
 
 /** Wait until a run has tokens; faults are shown instead. @param {string} id */
 async function begun(id) {
+  const late = Date.now() + PATIENCE;
   for (;;) {
     const record = await state.source.describe(id, 0);
     if (record.status === "fault") {
@@ -144,8 +146,8 @@ async function begun(id) {
       showFaults(record.faults);
       return null;
     }
-    const ready = record.status !== "compiling" && (record.boot !== null || record.status === "done");
-    if (ready) return record;
+    const told = record.broken ? record.broken.token !== null : record.boot !== null;
+    if (record.status === "done" || (record.status === "running" && (told || Date.now() > late))) return record;
     showNotice(record);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
@@ -314,5 +316,5 @@ async function start() {
   document.body.dataset.ready = "true";
 }
 
-/** @type {any} */ (window).explorer = { state, timings, go };
+/** @type {any} */ (window).explorer = { state, timings, go, select };
 start().catch((error) => showFaultPage({ faults: error.faults ?? [{ what: String(error.message ?? error) }], text: "" }));

@@ -87,6 +87,7 @@ export function tapeDifferences(t, most) {
   if (!state.reading.settled(t)) return null;
   const truth = state.truth.at(t);
   if (!truth) return null;
+  /** @type {any[]} */
   const found = [];
   for (let tape = 1; tape <= state.run.machine.tapes; tape++) {
     const { left, head, right } = state.reading.tape(t, tape, most);

@@ -24,7 +24,7 @@ function agreement(t) {
   const { run } = state;
   const wrong = run.record.broken?.token ?? run.record.difference;
   if (wrong !== null && wrong !== undefined && t >= wrong) {
-    return { kind: "bad", text: "Differs from the direct simulation", more: `wrong since token ${grouped(run.label(wrong))}` };
+    return { kind: "bad", text: "Differs from the direct simulation", more: `since token ${grouped(run.label(wrong))}` };
   }
   const differences = tapeDifferences(t, MOST_CELLS);
   if (differences?.length) return { kind: "bad", text: "Differs from the direct simulation", more: `on tape ${differences[0].tape}` };
@@ -49,7 +49,7 @@ export function showNotice(record, resume) {
 function notice(record, resume) {
   if (record.status === "compiling") return [html("span", {}, `Compiling ${record.name} into a Transformer`), html("progress")];
   if (record.status === "refused") return [html("span", {}, html("b", {}, "Not possible. "), record.what)];
-  if (record.status === "running" && record.boot === null) return [html("span", {}, `Reading the input: ${counted(record.tokens, "token")} so far`), html("progress")];
+  if (record.status === "running" && record.boot === null && !record.broken) return [html("span", {}, `Reading the input: ${counted(record.tokens, "token")} so far`), html("progress")];
   if (record.cut) return [html("span", {}, html("b", {}, "A shortened page. "), `It has the first ${grouped(record.tokens)} of ${counted(record.cut, "token")}.`)];
   if (record.outcome === "limit" && record.status === "done" && !record.broken) {
     const more = state.source.recorded || !resume ? [] : [html("button", { type: "button", onclick: resume }, "Go on for 1,000,000 more")];
