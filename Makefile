@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test fuzz bench clean
+.PHONY: demo test page pictures fuzz bench clean
 
 demo: .venv/user
 	@$(BIN)/python -m tapeformer.cli.demo
@@ -13,6 +13,14 @@ test: .venv/dev
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+# The types of the explorer's page, written as comments; needs npm, nobody else does.
+page:
+	npx --yes --package typescript@5.9 tsc -p src/tapeformer/explorer/page/jsconfig.json
+
+# The pictures of the explorer in docs/; needs Chromium.
+pictures: .venv/dev
+	$(BIN)/python -m tapeformer.explorer.gallery_pictures docs/explorer
 
 fuzz: .venv/dev
 	$(BIN)/python -m tests.fuzz.campaign --files 10000

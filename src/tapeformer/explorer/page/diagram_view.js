@@ -44,6 +44,8 @@ function laidOut(box, states) {
   const height = Math.max(100, box.clientHeight);
   box.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const places = new Map(states.map((name, i) => [name, placeOf(name, i, states.length, width, height)]));
+  const fits = states.map((name) => ((places.get(name)?.w ?? 60) - 10) / Math.max(1, name.length) / 0.6);
+  const size = Math.max(9.5, Math.min(13, ...fits));
   const edges = new Map();
   const pairs = new Set(state.run.machine.rules.map((/** @type {any} */ r) => `${r.state}\n${r.next}`));
   const lines = svg("g");
@@ -55,7 +57,7 @@ function laidOut(box, states) {
     lines.append(line);
     edges.set(pair, line);
   }
-  const nodes = new Map(states.map((name) => [name, node(name, places.get(name))]));
+  const nodes = new Map(states.map((name) => [name, node(name, places.get(name), size)]));
   const start = places.get(state.run.machine.start);
   const entry = start ? svg("path", { class: "edge entry", d: `M${start.x - start.w / 2 - 22} ${start.y}h18`, "marker-end": "url(#tip)" }) : "";
   box.replaceChildren(tips(), lines, entry, ...nodes.values());
@@ -70,7 +72,7 @@ function tips() {
 
 /** @param {string} name @param {number} i @param {number} count @param {number} width @param {number} height */
 function placeOf(name, i, count, width, height) {
-  if (count > 6) return inRows(name, i, count, width, height);
+  if (count > 4) return inRows(name, i, count, width, height);
   const w = Math.min(112, Math.max(38, name.length * 7.6 + 20));
   const angle = Math.PI + (2 * Math.PI * i) / count;
   const across = Math.max(20, width / 2 - w / 2 - 28);
@@ -91,13 +93,12 @@ function inRows(name, i, count, width, height) {
   return { x: 28 + room * (at + 0.5) + ((each - inRow) * room) / 2, y: 36 + row * gap, w, h: 26 };
 }
 
-/** @param {string} name @param {any} place */
-function node(name, place) {
+/** @param {string} name @param {any} place @param {number} size */
+function node(name, place, size) {
   const kind = state.run.machine.states.find((/** @type {any} */ s) => s.name === name)?.kind ?? "plain";
   const { x, y, w, h } = place;
-  const room = Math.max(4, Math.floor((w - 10) / 5.6));
+  const room = Math.max(4, Math.floor((w - 8) / 5.8));
   const short = name.length > room ? `${name.slice(0, room - 1)}…` : name;
-  const size = Math.min(13.5, (w - 10) / Math.max(1, short.length) / 0.58);
   const made = svg("g", { class: `node ${kind}` }, svg("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: h / 2 }));
   if (kind !== "plain") made.append(svg("rect", { class: "inner", x: x - w / 2 + 3, y: y - h / 2 + 3, width: w - 6, height: h - 6, rx: h / 2 - 3 }));
   made.append(svg("text", { x, y: y + 0.5, "font-size": size.toFixed(1) }, short), svg("title", {}, name));

@@ -22,7 +22,7 @@ export function drawStrip(g, width, height) {
   const first = Math.max(0, token - Math.ceil((plan.right - LEFT) / plan.wide) - 2);
   for (let t = first; t <= token; t++) drawToken(g, plan, t);
   for (const group of plan.groups) drawWindow(g, plan, group);
-  for (const head of [...plan.heads].reverse()) drawArc(g, plan, head);
+  for (const head of [...plan.arched].reverse()) drawArc(g, plan, head);
   g.restore();
   g.strokeStyle = colours.ink;
   g.lineWidth = 2;
@@ -52,7 +52,7 @@ function laidOut(width, height, token, part) {
     return { ...group, y: top, bottom: at - gap };
   });
   return {
-    token, part, stack, arcs, right, y, wide, high, heads, groups: placed, bottom: at - gap,
+    token, part, stack, arcs, right, y, wide, high, heads, arched: heads.slice(0, Math.max(4, lit + 2)), groups: placed, bottom: at - gap,
     at: (/** @type {number} */ t) => right - wide / 2 - (token - t) * wide,
     flowing: (/** @type {number} */ t) => right - wide / 2 - (token - t) * wide + (1 - part) * wide,
   };
@@ -141,9 +141,9 @@ function drawControl(g, plan, t, x, wide) {
   const running = !prompt && ["run", "begin", "rewind"].includes(run.phase(t));
   const now = t === plan.token;
   const name = running ? run.text(t, "state") : "·";
-  const size = Math.min(11, (wide + 2) / (name.length * 0.6));
-  const text = size < 6 ? name.slice(0, 1) : name;
-  write(g, text, x + wide / 2, plan.y + CONTROL / 2, size < 6 ? 11 : size, now ? colours.now : colours.ink2, { weight: now ? 650 : 500 });
+  const size = Math.min(11, (wide - 1) / (name.length * 0.6));
+  const text = size < 5.5 ? name.slice(0, 1) : name;
+  write(g, text, x + wide / 2, plan.y + CONTROL / 2, size < 5.5 ? 11 : size, now ? colours.now : colours.ink2, { weight: now ? 650 : 500 });
   const under = prompt ? (t === 0 ? "⊥" : run.record.word[t - 1]) : running ? shown(state.reading.tape(t, state.tape, 1).head.id) : "";
   write(g, under ?? "", x + wide / 2, plan.y + CONTROL * 1.5, 11.5, prompt ? colours.ink : colours.ink2, { mono: true, weight: prompt ? 650 : 500 });
 }
@@ -166,7 +166,7 @@ function drawArc(g, plan, head) {
   const from = plan.at(plan.token);
   const to = plan.at(t);
   const base = plan.y - 5;
-  const high = 10 + ((plan.arcs - 22) * (index + 1)) / plan.heads.length;
+  const high = 10 + ((plan.arcs - 22) * (index + 1)) / plan.arched.length;
   const colour = head.on ? levelColour(head.level) : colours.ink3;
   const chosen = head.number === state.head;
   g.strokeStyle = head.on ? colour : colours.line2;
@@ -213,7 +213,7 @@ function drawSummary(g, plan) {
   const number = state.run.label(plan.token);
   const title = plan.token < state.run.prompt ? "the prompt" : `token ${number.toLocaleString("en-US")}`;
   const heads = `${counted(backs.length, "head")} look${backs.length === 1 ? "s" : ""} back`;
-  const lines = [title, heads, `${list} tokens,`, "at every depth"];
+  const lines = [title, heads, list, "tokens, at every depth"];
   lines.forEach((line, i) => {
     const y = plan.y + 8 + i * 16 + (i ? 4 : 0);
     write(g, line, plan.right + 16, y, i ? 11.5 : 14, i ? colours.ink3 : colours.ink, { weight: i ? 500 : 650, align: "left" });

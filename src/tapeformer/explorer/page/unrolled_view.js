@@ -14,7 +14,7 @@ export function drawUnrolled(g, area, stack, token, part, single, boxes) {
   const gap = count > 4 ? 18 : count > 3 || area.height < 300 ? 22 : 28;
   const line = { x: area.x + 26, width: area.width - 26 - gutter, top: 28 };
   const room = area.height - line.top - (more ? 30 : 0) - gap * count;
-  const step = Math.min(tracks > 2 ? 23 : 30, room / (count * tracks));
+  const step = Math.min(tracks > 2 ? 23 : 44, room / (count * tracks));
   const top = drawTop(g, area, line, stack, token, single, boxes);
   for (let level = 1; level <= count; level++) {
     const y = area.y + line.top + gap + (level - 1) * (step * tracks + gap);
