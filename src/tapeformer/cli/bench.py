@@ -29,6 +29,9 @@ Folder = Annotated[
 Largest = Annotated[
     int | None, typer.Option("--largest", help="Leave out runs on more cells than this.")
 ]
+Inputs = Annotated[
+    int, typer.Option("--inputs", min=4096, help="Lines of the files that are answered.")
+]
 Long = Annotated[bool, typer.Option("--long", help="Also run a million tokens for the memory.")]
 Far = Annotated[bool, typer.Option("--long", help="Also run 10^7 and 10^8 tokens.")]
 Compare = Annotated[
@@ -53,6 +56,14 @@ LATER = (
 )
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 WINDOW_TIME = "The time per token does not grow with the window, once it is full."
+GPU_COMPARED = (
+    "Every factor of every token of distinct inputs, on the GPU and by the native engine."
+)
+GPU_KERNELS = """All blocks that run side by side, every input under way; median of five launches,
+copies of results to the host included."""
+GPU_FIRST = "A process that answers one line, from its start to its end, with nothing cached."
+GPU_FILES = """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
+answer on disk. The two cores answer a sample of the file; their time is scaled."""
 MEMORY = "Memory does not grow with the number of tokens."
 
 
@@ -168,6 +179,22 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
     _write(output, "bb5", sections, f" --compare {compare}" if compare else "")
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+@bench.command()
+def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6) -> None:
+    """Check and time the GPU engine: kernels, tokens beside native's, files of inputs."""
+    from tapeformer.bench import gpu as measured
+    from tapeformer.bench.report import Section, make_folder
+
+    make_folder(output)
+    sections = [
+        Section("Compared", GPU_COMPARED, list(measured.compared_rows(_say))),
+        Section("Kernels", GPU_KERNELS, list(measured.kernel_rows(_say))),
+        Section("First answer", GPU_FIRST, list(measured.first_answer_rows())),
+        Section("End to end", GPU_FILES, list(measured.end_to_end_rows(_say, inputs))),
+    ]
+    _write(output, "gpu", sections, f" --inputs {inputs}")
 
 
 def _write(

@@ -202,7 +202,7 @@ class Blocks:
                 yield self._ended((blocks_of, lanes), stopped, doubted)
 
     def _ended(self, where: tuple[Integers, Integers], stopped: Flags, doubted: Flags) -> Ended:
-        blocks, lanes = where
+        blocks, _ = where
         lengths, end, first = self.length[blocks], self.end[where], self.first[where]
         tokens = end + 1 - lengths
         return Ended(
@@ -213,8 +213,12 @@ class Blocks:
             margin=self._margins(tokens, where),
             stopped=stopped[where],
             doubted=doubted[where],
-            windows=DeviceWindows(self.memory, blocks, lanes, end, self.kernel.window),
+            windows=self.windows(*where, end),
         )
+
+    def windows(self, blocks: Integers, lanes: Integers, ends: Integers) -> DeviceWindows:
+        """Return the windows of some blocks and lanes whose newest tokens are at these places."""
+        return DeviceWindows(self.memory, blocks, lanes, ends, self.kernel.window)
 
     def _margins(self, tokens: Integers, where: tuple[Integers, Integers]) -> NDArray[np.float64]:
         """Return the smaller of the proven margin and the computed one; infinite without a token."""

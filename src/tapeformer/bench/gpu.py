@@ -1,0 +1,210 @@
+"""The GPU engine: its kernels alone, its tokens beside the native engine's, and what a user waits for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from tapeformer.bench.report import Row
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.model import compile_machine
+from tapeformer.compile.options import CompileOptions
+from tapeformer.engines.batch import Limits, Prompts
+from tapeformer.engines.gpu.batch import GpuBatch
+from tapeformer.engines.gpu.blocks import Blocks
+from tapeformer.engines.gpu.driver import CudaDevice
+from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, BLOCK_THREADS
+from tapeformer.engines.gpu.prompt_masks import block_groups
+from tapeformer.engines.registry import make_engine
+from tapeformer.gallery import gallery_machine
+from tapeformer.inference.batch.prompts import PromptEncoder, Word
+from tapeformer.inference.batch.run import run_batch_file
+from tapeformer.inference.decode import Reader
+
+Say = Callable[[str], None]
+
+MODELS = {
+    "busy_beaver_5, realtime, 5 levels": ("busy_beaver_5", CompileOptions(levels=5)),
+    "busy_beaver_5, realtime, 12 levels": ("busy_beaver_5", CompileOptions(levels=12)),
+    "palindrome, paper, 3 levels, base 4": (
+        "palindrome",
+        CompileOptions(construction="paper", levels=3, base=4),
+    ),
+}
+LONG_PALINDROME = tuple("ab" * 10 + "ba" * 10)
+NEVER = 1 << 62
+LAUNCHES, LAUNCH_SECONDS = 5, 0.1
+COUNTER_BITS = 24
+"""Inputs of the binary counter: distinct numbers, all far from their end."""
+STEPS = (10**2, 10**3, 10**4, 10**5)
+SAMPLE_TOKENS = 10**9
+"""Tokens of the sample that the two cores answer; their time is scaled to all inputs."""
+
+
+def kernel_rows(say: Say) -> Iterator[Row]:
+    """Measure the kernels alone: all blocks that run side by side, every input under way."""
+    for name, (machine, options) in MODELS.items():
+        say(f"kernel: {name}")
+        word = LONG_PALINDROME if machine == "palindrome" else ()
+        yield {"model": name, **_kernel(compile_machine(gallery_machine(machine), options), word)}
+
+
+def _kernel(bundle: Bundle, word: Word) -> Row:
+    started, device, reader = perf_counter(), CudaDevice(), Reader(bundle)
+    batch = GpuBatch(bundle.weights, bundle.offsets, device)
+    kernel = batch.prepared(reader.goes_on, reader.step_values)
+    ready = perf_counter() - started
+    count = device.concurrent_blocks(BLOCK_THREADS)
+    prompts = _repeated(PromptEncoder(reader).prompts([word]), count * BLOCK_INPUTS)
+    blocks = Blocks(kernel, device, prompts, Limits(NEVER, NEVER), count)
+    blocks.feed(dict(enumerate(block_groups(prompts.lengths))))
+    while int(blocks.newest[0]) < kernel.window:
+        blocks.advance(kernel.window)
+    rates = _rates(blocks)
+    assert blocks.live.all(), "an input has ended while the kernel was measured"
+    blocks.release()
+    device.close()
+    return {
+        "inputs at once": count * BLOCK_INPUTS,
+        "tokens per second": median(rates),
+        "least": min(rates),
+        "most": max(rates),
+        "seconds to make and load": ready,
+    }
+
+
+def _repeated(prompts: Prompts, count: int) -> Prompts:
+    """Return the same prompt many times."""
+    ids = np.repeat(prompts.ids, count, axis=1)
+    return Prompts(prompts.rows, ids, np.repeat(prompts.lengths, count))
+
+
+def _rates(blocks: Blocks) -> list[float]:
+    """Return tokens per second of several launches, each long enough to be timed."""
+    tokens, seconds = 16, 0.0
+    while seconds < LAUNCH_SECONDS and tokens < 4096:
+        tokens *= 2
+        seconds = _timed(blocks, tokens)
+    return [tokens * blocks.live.size / _timed(blocks, tokens) for _ in range(LAUNCHES)]
+
+
+def _timed(blocks: Blocks, tokens: int) -> float:
+    started = perf_counter()
+    blocks.advance(tokens)
+    return perf_counter() - started
+
+
+def compared_rows(say: Say, inputs: int = BLOCK_INPUTS, tokens: int = 400) -> Iterator[Row]:
+    """Compare every token of distinct inputs with those of the native engine."""
+    for name, (machine, options) in MODELS.items():
+        say(f"comparing: {name}")
+        bundle = compile_machine(gallery_machine(machine), options)
+        symbols = "ab" if machine == "palindrome" else "01"
+        words = [_numeral(number, symbols) for number in range(inputs)]
+        yield {"model": name, **_compared(bundle, words, tokens)}
+
+
+def _numeral(number: int, symbols: str) -> Word:
+    """Return a number in binary, without its first digit, so that all words differ."""
+    return tuple(symbols[int(digit)] for digit in f"{number + 1:b}"[1:])
+
+
+def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
+    """Make one token at a time on the GPU and read all of it."""
+    reader, device = Reader(bundle), CudaDevice()
+    batch = GpuBatch(bundle.weights, bundle.offsets, device)
+    kernel = batch.prepared(reader.goes_on, reader.step_values)
+    prompts = PromptEncoder(reader).prompts(words)
+    traces = [_native_trace(bundle, reader, word, tokens) for word in words]
+    groups = block_groups(prompts.lengths)
+    blocks = Blocks(kernel, device, prompts, Limits(NEVER, NEVER), len(groups))
+    blocks.feed(dict(enumerate(groups)))
+    compared = wrong = 0
+    factors = np.arange(len(bundle.weights.factors))
+    for made in range(tokens):
+        under_way = blocks.live.copy()
+        blocks.advance(1)
+        block, lane = np.nonzero(under_way)
+        if not len(block):
+            break
+        windows = blocks.windows(block, lane, blocks.newest[block])
+        found = windows.at(np.arange(len(block))[:, None], np.array(0)).values(factors)
+        said = np.stack([traces[number][made] for number in blocks.inputs[block, lane].tolist()])
+        compared += len(said)
+        wrong += int((found != said).any(axis=1).sum())
+    blocks.release()
+    device.close()
+    return {"inputs": len(words), "tokens compared": compared, "wrong": wrong}
+
+
+def _native_trace(
+    bundle: Bundle, reader: Reader, word: Word, tokens: int
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    engine = make_engine("native", bundle.weights, bundle.offsets)
+    engine.prompt(reader.prompt(word))
+    return engine.advance(tokens, (reader.goes_on,))
+
+
+def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
+    """Measure files of distinct inputs, from reading them to the last answer on disk.
+
+    The two cores answer a sample, and their time is scaled to all inputs.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder) / "words.txt"
+        _write_numbers(words, inputs)
+        for steps in STEPS:
+            say(f"end to end: {inputs:,} inputs, {steps:,} steps each")
+            gpu = _answered(words, Path(folder) / f"gpu.{steps}", "gpu", steps)
+            count = max(4096, min(inputs, SAMPLE_TOKENS // steps))
+            sample = Path(folder) / f"sample.{steps}"
+            _write_numbers(sample, count)
+            native = _answered(sample, Path(folder) / f"native.{steps}", "native", steps)
+            native *= inputs / count
+            yield {
+                "inputs": inputs,
+                "steps each": steps,
+                "gpu, seconds": gpu,
+                "gpu, microseconds per input": 1e6 * gpu / inputs,
+                "gpu, tokens per second": inputs * steps / gpu,
+                "two cores, seconds (scaled)": native,
+                "sample": count,
+                "gpu over two cores": native / gpu,
+            }
+
+
+def _write_numbers(path: Path, count: int) -> None:
+    numbers = (f"{number:0{COUNTER_BITS}b}\n" for number in range(count))
+    path.write_text("".join(numbers), encoding="utf-8")
+
+
+def _answered(words: Path, answers: Path, engine: str, steps: int) -> float:
+    started = perf_counter()
+    run_batch_file("binary_counter", words, answers, engine=engine, max_steps=steps)
+    return perf_counter() - started
+
+
+def first_answer_rows() -> Iterator[Row]:
+    """Measure a whole process that answers one line, with nothing cached."""
+    for name, options in {"busy_beaver_4": [], "busy_beaver_5": ["--max-steps", "1000"]}.items():
+        with tempfile.TemporaryDirectory() as folder:
+            words = Path(folder) / "words.txt"
+            words.write_text("\n", encoding="utf-8")
+            command = [sys.executable, "-m", "tapeformer", "run", name, "--batch", str(words)]
+            environment = {"XDG_CACHE_HOME": folder, "CUDA_CACHE_DISABLE": "1"}
+            started = perf_counter()
+            subprocess.run(
+                [*command, "--engine", "gpu", *options],
+                env={**os.environ, **environment},
+                stdout=subprocess.DEVNULL,
+                check=name == "busy_beaver_4",
+            )
+            yield {"machine": name, "levels": 12, "seconds": perf_counter() - started}
