@@ -28,13 +28,16 @@ class SpeedupCase:
     layout: Layout
     grows: bool
 
-    def run(self, slow: bool = False) -> QueueRun | GrowingRun:
+    def run(self, slow: bool = False) -> QueueRun:
         """The queue machine's run; `slow` checks the circuit's promises too."""
-        steps, layout = self.steps_per_token, self.layout
-        if self.grows:
-            return GrowingRun(self.machine, self.word, layout.base, steps=steps)
-        made = construction("realtime", steps).queue_machine(self.machine, layout.levels)
-        return QueueRun(made, layout, self.word, checked(made.step) if slow else None)
+        realtime = construction("realtime", self.steps_per_token)
+        made = realtime.queue_machine(self.machine, self.layout.levels)
+        return QueueRun(made, self.layout, self.word, checked(made.step) if slow else None)
+
+    def growing_run(self) -> GrowingRun:
+        """The run of a machine that begins as small as its input allows."""
+        base, steps = self.layout.base, self.steps_per_token
+        return GrowingRun(self.machine, self.word, base, steps=steps)
 
 
 def speedup_case(seed: int, longest: int = 12) -> SpeedupCase:
@@ -58,13 +61,16 @@ class Followed:
     boot: int
 
 
-def followed(case: SpeedupCase, most: int, slow: bool = False) -> Followed:
+def followed(
+    case: SpeedupCase, most: int, slow: bool = False, run: QueueRun | GrowingRun | None = None
+) -> Followed:
     """Runs to a verdict or past a number of steps; every token's configuration must be right.
 
     A token makes all its steps, or none where it boots, waits (base above 2) or runs out of space,
     or fewer where it carries the verdict; in base 2 none waits.
     """
-    run, wanted = case.run(slow), configurations(case.machine, case.word)
+    run = run or (case.growing_run() if case.grows else case.run(slow))
+    wanted = configurations(case.machine, case.word)
     now, done, tokens, boot = next(wanted), 0, 0, -1
     patience = 400 * (case.layout.window + 1) + 400 * most * case.layout.base * 6
     while done < most:
@@ -97,12 +103,9 @@ def _check_count(case: SpeedupCase, token: dict[str, str], made: int, booted: bo
         raise MismatchError(f"a token of {case.steps_per_token} steps makes {made}")
 
 
-def longest_boot(length: int, steps: int, base: int = 2) -> int:
-    """The most tokens before the first step in base 2: waiting for the prompt, then blocks back."""
-    power = base
-    while power < length + 2:
-        power *= base
-    return power + -(-length // steps) + 3
+def boot_tokens(length: int, steps: int) -> int:
+    """The tokens before the first step in base 2: the prompt comes back, then blocks go back."""
+    return (1 << (length + 1).bit_length()) + length // steps + 1
 
 
 def as_case(
