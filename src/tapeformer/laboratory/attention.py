@@ -30,6 +30,8 @@ class Head:
 
     With `offset` the scores come from the distance alone (2 so far back, 1 at the token itself, 0
     elsewhere), as in relative positional encodings: the token so far back, or itself if there is none.
+    With `codes` queries and keys are vectors of +-1, keys all different: a match has the largest
+    score in every arithmetic (partial sums 0, -1 and below), so it is looked up instead of scored.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Head:
     choice: Choice = "average"
     mask: Mask = "causal"
     offset: int | None = None
+    codes: bool = False
 
     @property
     def uniform(self) -> bool:
@@ -130,8 +133,28 @@ def _block(
         out[:] = values[:, chosen]
         return Attended(chosen, chosen, np.ones_like(chosen), numbers.zeros(len(chosen)))
     assert keys is not None
-    scores = _scores(head, applied(head.query, x, numbers), keys, numbers)
+    query = applied(head.query, x, numbers)
+    if head.codes:
+        found = _matches(query, keys, places)
+        if found is not None:
+            out[:] = values[:, found]
+            return Attended(found, found, np.ones_like(found), numbers.zeros(len(found)))
+    scores = _scores(head, query, keys, numbers)
     return _choose(head, scores, places, values, out, numbers)
+
+
+def _matches(query: Array, keys: Array, places: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the visible key that equals each query's code; None where there is not exactly one."""
+    named = query[0::2] > 0
+    known = keys[0::2] > 0
+    powers = 1 << np.arange(len(known), dtype=np.int64)
+    codes, wanted = powers @ known, powers @ named
+    order = np.argsort(codes, kind="stable")
+    at = np.searchsorted(codes[order], wanted)
+    if len(np.unique(codes)) < len(codes) or (at >= len(codes)).any():
+        return None
+    found = order[at]
+    return found if ((codes[found] == wanted) & (found <= places)).all() else None
 
 
 def _scores(head: Head, query: Array, keys: Array, numbers: Arithmetic) -> Array:

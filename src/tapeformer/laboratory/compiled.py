@@ -49,12 +49,6 @@ class CompiledExperiment(TokenExperiment):
         heads = tuple(len(layer.heads) for layer in self.bundle.weights.layers)
         return Shape(counts.d_model, heads, counts.nonzero_parameters, counts.parameter_bits)
 
-    @property
-    def exact_from(self) -> int | None:
-        """The mantissa from which on no sum is ever rounded, whatever the tokens are."""
-        assert self.bundle is not None
-        return sum_bounds(self.bundle.weights).sums.bit_length()
-
 
 def compiled_experiment(task: Task, shorter: int = 0, **options: Any) -> CompiledExperiment:
     """Return the compiled model of a task; `shorter` takes that much from its longest look-back."""
@@ -81,6 +75,7 @@ def compiled_experiment(task: Task, shorter: int = 0, **options: Any) -> Compile
         steps=lambda _: [],
         stops=lambda token: generation.reader.outcome(token) is not None,
         bundle=bundle,
+        exact_from=sum_bounds(bundle.weights).sums.bit_length(),
     )
 
 

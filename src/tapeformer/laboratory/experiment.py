@@ -118,7 +118,8 @@ class TokenExperiment:
     """A model that generates tokens.
 
     `contexts` are made when they are asked for: they come from the direct simulation. `step` reads
-    generated tokens as steps of the machine. `reduce`, where there is one, rewrites a context after
+    generated tokens as steps of the machine; a chain of thought of fixed length is `longest` tokens.
+    `exact_from` is the mantissa from which on nothing is rounded, where that is known. `reduce`, where there is one, rewrites a context after
     a token, and says None where nothing changes.
     """
 
@@ -128,6 +129,8 @@ class TokenExperiment:
     steps: Callable[[Sequence[Token]], list[StepMade]]
     stops: Callable[[Token], bool]
     reduce: Callable[[tuple[Token, ...]], tuple[Token, ...] | None] | None = None
+    longest: int | None = None
+    exact_from: int | None = None
 
     @cached_property
     def reference_contexts(self) -> tuple[Context, ...]:
@@ -157,11 +160,6 @@ class TokenExperiment:
         from tapeformer.laboratory.diagnosis import reason
 
         return reason(self.model, run, context, place, self.reference())
-
-    @property
-    def exact_from(self) -> int | None:
-        """Nothing is known from the weights alone."""
-        return None
 
     def seconds_per_token(self, tokens: int = 16) -> float:
         """Return the mean time of a context's last tokens, one at a time."""
@@ -196,7 +194,9 @@ class TokenExperiment:
         while True:
             made.append(token)
             tokens = (*tokens, token)
-            if self.stops(token) or len(self.steps(made)) >= limit:
+            if self.stops(token) or len(made) == self.longest:
+                return self.steps(made)
+            if len(made) >= limit and len(self.steps(made)) >= limit:
                 return self.steps(made)
             shorter = None if self.reduce is None else self.reduce(tokens)
             if shorter is None:

@@ -25,7 +25,7 @@ StepMade: TypeAlias = tuple[str, Symbols, Moves]
 """The next state, the symbols written, the moves."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """A machine as a row takes it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tapeformer.faults import Fault, TapeformerError, counted
@@ -65,8 +65,8 @@ class Bounds:
 class Row:
     """One construction: where it comes from, its printed bounds, and how it is run.
 
-    `ablations` are changed models that must go wrong, by what was taken away. `longest` limits the
-    steps that are asked of a row whose context grows quickly.
+    `ablations` are changed models that must go wrong, by what was taken away. `longest` says how
+    many steps of a task fit in a context, where a row's grows quickly.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Row:
     prepare: Callable[[TuringMachine], Prepared] = two_way
     ablations: Mapping[str, Callable[[Task], Experiment]] = field(default_factory=dict)
     several_tapes: bool = False
-    longest: int | None = None
+    longest: Callable[[Task], int] | None = None
     check_word: Callable[[TuringMachine, Symbols], None] | None = None
     construction: str | None = None
 
@@ -90,5 +90,5 @@ class Row:
             )
         if self.check_word is not None:
             self.check_word(machine, word)
-        most = steps if self.longest is None else min(steps, self.longest)
-        return Task(machine, self.prepare(machine), word, most)
+        task = Task(machine, self.prepare(machine), word, steps)
+        return task if self.longest is None else replace(task, steps=min(steps, self.longest(task)))
