@@ -39,14 +39,33 @@ MODELS = {
         CompileOptions(construction="paper", levels=3, base=4),
     ),
 }
-LONG_PALINDROME = tuple("ab" * 10 + "ba" * 10)
+LONG_PALINDROME = tuple("ab" * 15 + "ba" * 15)
 NEVER = 1 << 62
-LAUNCHES, LAUNCH_SECONDS = 5, 0.1
+LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
 """Inputs of the binary counter: distinct numbers, all far from their end."""
 STEPS = (10**2, 10**3, 10**4, 10**5)
 SAMPLE_TOKENS = 10**9
 """Tokens of the sample that the two cores answer; their time is scaled to all inputs."""
+
+
+class TimedDevice(CudaDevice):
+    """A device that notes how long its last launch took."""
+
+    seconds = 0.0
+
+    def launch(
+        self,
+        kernel: str,
+        blocks: int,
+        threads: int,
+        pointers: Sequence[int],
+        numbers: Sequence[int],
+    ) -> None:
+        """Run a kernel to its end."""
+        started = perf_counter()
+        super().launch(kernel, blocks, threads, pointers, numbers)
+        self.seconds = perf_counter() - started
 
 
 def kernel_rows(say: Say) -> Iterator[Row]:
@@ -58,7 +77,7 @@ def kernel_rows(say: Say) -> Iterator[Row]:
 
 
 def _kernel(bundle: Bundle, word: Word) -> Row:
-    started, device, reader = perf_counter(), CudaDevice(), Reader(bundle)
+    started, device, reader = perf_counter(), TimedDevice(), Reader(bundle)
     batch = GpuBatch(bundle.weights, bundle.offsets, device)
     kernel = batch.prepared(reader.goes_on, reader.step_values)
     ready = perf_counter() - started
@@ -68,7 +87,7 @@ def _kernel(bundle: Bundle, word: Word) -> Row:
     blocks.feed(dict(enumerate(block_groups(prompts.lengths))))
     while int(blocks.newest[0]) < kernel.window:
         blocks.advance(kernel.window)
-    rates = _rates(blocks)
+    rates = _rates(blocks, device)
     assert blocks.live.all(), "an input has ended while the kernel was measured"
     blocks.release()
     device.close()
@@ -87,22 +106,16 @@ def _repeated(prompts: Prompts, count: int) -> Prompts:
     return Prompts(prompts.rows, ids, np.repeat(prompts.lengths, count))
 
 
-def _rates(blocks: Blocks) -> list[float]:
-    """Return tokens per second of several launches, each long enough to be timed."""
-    tokens, seconds = 16, 0.0
-    while seconds < LAUNCH_SECONDS and tokens < 4096:
-        tokens *= 2
-        seconds = _timed(blocks, tokens)
-    return [tokens * blocks.live.size / _timed(blocks, tokens) for _ in range(LAUNCHES)]
+def _rates(blocks: Blocks, device: TimedDevice) -> list[float]:
+    """Return tokens per second of several launches."""
+    rates = []
+    for _ in range(LAUNCHES):
+        blocks.advance(LAUNCH_TOKENS)
+        rates.append(LAUNCH_TOKENS * blocks.live.size / device.seconds)
+    return rates
 
 
-def _timed(blocks: Blocks, tokens: int) -> float:
-    started = perf_counter()
-    blocks.advance(tokens)
-    return perf_counter() - started
-
-
-def compared_rows(say: Say, inputs: int = BLOCK_INPUTS, tokens: int = 400) -> Iterator[Row]:
+def compared_rows(say: Say, inputs: int = 512, tokens: int = 800) -> Iterator[Row]:
     """Compare every token of distinct inputs with those of the native engine."""
     for name, (machine, options) in MODELS.items():
         say(f"comparing: {name}")
@@ -128,7 +141,7 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     blocks = Blocks(kernel, device, prompts, Limits(NEVER, NEVER), len(groups))
     blocks.feed(dict(enumerate(groups)))
     compared = wrong = 0
-    factors = np.arange(len(bundle.weights.factors))
+    factors = range(len(bundle.weights.factors))
     for made in range(tokens):
         under_way = blocks.live.copy()
         blocks.advance(1)
@@ -136,7 +149,8 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
         if not len(block):
             break
         windows = blocks.windows(block, lane, blocks.newest[block])
-        found = windows.at(np.arange(len(block))[:, None], np.array(0)).values(factors)
+        newest = windows.at(np.arange(len(block)), np.array(0))
+        found = np.stack([newest.values(factor) for factor in factors], axis=1)
         said = np.stack([traces[number][made] for number in blocks.inputs[block, lane].tolist()])
         compared += len(said)
         wrong += int((found != said).any(axis=1).sum())

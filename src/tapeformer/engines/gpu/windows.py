@@ -107,6 +107,8 @@ class DeviceTokens:
 
     def values(self, factor: Integers | int) -> Integers:
         """Return each token's value of a factor; of several factors one after another."""
+        if isinstance(factor, int):
+            return self._values(factor, self.inputs, self.ages)
         factors, inputs, ages = np.broadcast_arrays(factor, self.inputs, self.ages)
         found = np.zeros(factors.shape, np.int64)
         for one in np.unique(factors).tolist():
@@ -116,7 +118,7 @@ class DeviceTokens:
 
     def _values(self, factor: int, inputs: Integers, ages: Integers) -> Integers:
         size = self.windows.memory.layout.sizes[factor]
-        code = np.zeros(len(inputs), np.int64)
+        code = np.zeros(inputs.shape, np.int64)
         for digit, words in enumerate(self._digits(factor, inputs, ages)):
             code |= (words.astype(np.int64) >> self.windows.bits[inputs] & 1) << digit
         return values_by_code(size)[code]
