@@ -41,6 +41,8 @@ class Ring:
         self.word_octets = 8 * elements
         self.sizes = np.array([len(factor) for factor in value_masks])
         self.first_word = np.array([factor[0][0] for factor in value_masks])
+        self.values = np.concatenate([np.arange(size) for size in self.sizes])
+        self.values = self.values.astype(np.min_scalar_type(int(self.sizes.max())))
 
     def entry(self, places: Integers) -> Integers:
         """Return the octets at which tokens begin."""
@@ -86,7 +88,9 @@ class LaneWindows:
 
     def rows(self, input: int) -> NDArray[np.int32]:
         """Return a whole window as rows of value numbers, oldest first."""
-        ages = np.arange(int(self.lengths[input]) - 1, -1, -1)
-        tokens = self.at(np.full((len(ages), 1), input), ages[:, None])
-        rows: NDArray[np.int32] = tokens.values(np.arange(len(self.ring.sizes))).astype(np.int32)
-        return rows
+        ring, end = self.ring, int(self.ends[input])
+        places = np.arange(end + 1 - int(self.lengths[input]), end + 1) & (ring.capacity - 1)
+        shaped = ring.octets.reshape(ring.capacity, ring.stride, ring.word_octets)
+        found = shaped[places, : len(ring.values), self.octet[input]] & self.bit[input] != 0
+        rows = np.add.reduceat(found * ring.values, ring.first_word, axis=1)
+        return rows.astype(np.int32)
