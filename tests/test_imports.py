@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
         *("bundle", "engines", "constructions", "lowering", "compile", "cache", "display"),
-        "windows",
+        *("windows", "extras"),
     },
     "export": {
         *("faults", "extras", "folders", "layout", "machine", "simulator", "formats", "queues"),

@@ -33,6 +33,7 @@ class Asked:
     inputs: Path
     answers: Path | None
     as_json: bool
+    cluster: str | None = None
 
     def out(self) -> Path:
         """Return the file of answers: beside the inputs where no other was named."""
@@ -71,10 +72,11 @@ def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool)
 def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     """Answer every line of a file as JSON lines, in order; the same command again resumes."""
     from tapeformer.inference.batch.run import answer_lines
+    from tapeformer.inference.workers import Where
 
     out, inputs = asked.out(), read_inputs(asked.inputs)
     with Watch("inputs", len(inputs)) as watch:
-        found = answer_lines(model, inputs, out, options, watch)
+        found = answer_lines(model, inputs, out, options, watch, Where(cluster=asked.cluster))
     interrupted = watch.interrupted and found.answered < found.inputs
     if asked.as_json:
         print_json({"answers": str(out), "inputs": found.inputs, "outcomes": found.outcomes})
@@ -88,7 +90,7 @@ def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
 
 def exit_status(found: Summary) -> int:
     """2 where an input was refused, then 3 or 4 where one has no answer, else 0."""
-    from tapeformer.inference.batch.workers import ERROR
+    from tapeformer.inference.batch.recorder import ERROR
 
     if ERROR in found.outcomes:
         return BAD_INPUT

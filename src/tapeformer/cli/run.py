@@ -91,6 +91,10 @@ Answers = Annotated[
         "--answers", help="Where a batch's JSON lines go; FILE.answers.jsonl if left out."
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="Have a batch answered by this Dask scheduler's workers."),
+]
 
 
 def run_options(
@@ -134,14 +138,16 @@ def run(
     show: Show = False,
     batch: BatchFile = None,
     answers: Answers = None,
+    cluster: Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""
     if batch is not None:
         check_alone(word, options, trace, show or file_input)
-        run_batch(model, options, Asked(batch, answers, as_json))
-    if answers is not None:
-        raise refused("--answers was given without --batch", "leave it out, or give both")
+        run_batch(model, options, Asked(batch, answers, as_json, cluster))
+    if answers is not None or cluster is not None:
+        given = "--answers" if answers is not None else "--cluster"
+        raise refused(f"{given} was given without --batch", "leave it out, or give both")
     if options.checkpoint is not None and (trace is not None or show):
         raise refused("a resumed run shows no earlier tokens", "leave out --trace and --show")
     from tapeformer.inference.run import run_model

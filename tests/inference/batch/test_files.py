@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +20,9 @@ from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
-from tapeformer.inference.batch.workers import Line
+from tapeformer.inference.batch.recorder import AnswerLines
+from tapeformer.inference.workers import Where
+from tapeformer.inference.workers.local import ThreadPool
 
 MACHINE = gallery_machine("palindrome")
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=4))
@@ -74,7 +75,7 @@ def test_answers_come_in_order_and_by_two_processes(model: BatchModel, tmp_path:
     config = json.loads(bundle_files(BUNDLE)["config.json"])
     assert {record["model"] for record in records} == {config["sha256"]["config"]}
     alone = tmp_path / "alone"
-    run_file(model, inputs_of(*given), alone, processes=1)
+    run_file(model, inputs_of(*given), alone, where=Where(processes=1))
     assert alone.read_bytes() == answers.read_bytes()
 
 
@@ -118,7 +119,7 @@ def test_killed_while_it_writes(
 ) -> None:
     given = words(INPUTS + 40)
     whole, answers = tmp_path / "whole", tmp_path / "answers"
-    run_file(model, inputs_of(*given), whole, processes=1)
+    run_file(model, inputs_of(*given), whole, where=Where(processes=1))
     write, calls = os.write, []
 
     def killed(handle: int, content: memoryview) -> int:
@@ -130,17 +131,19 @@ def test_killed_while_it_writes(
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", killed)
         with pytest.raises(KilledError):
-            run_file(model, inputs_of(*given), answers, processes=1)
+            run_file(model, inputs_of(*given), answers, where=Where(processes=1))
     assert answers.read_bytes() == whole.read_bytes()[: sum(calls)]
-    run_file(model, inputs_of(*given), answers, processes=1)
+    run_file(model, inputs_of(*given), answers, where=Where(processes=1))
     assert answers.read_bytes() == whole.read_bytes()
 
 
 def test_a_run_that_is_told_to_stop_goes_on_later(model: BatchModel, tmp_path: Path) -> None:
     answers, inputs = tmp_path / "answers", inputs_of(*words(INPUTS + 9))
-    stopped = run_file(model, inputs, answers, processes=1, watch=lambda done: done == 0)
+    stopped = run_file(
+        model, inputs, answers, where=Where(processes=1), watch=lambda done: done == 0
+    )
     assert stopped.answered == INPUTS
-    assert run_file(model, inputs, answers, processes=1).answered == INPUTS + 9
+    assert run_file(model, inputs, answers, where=Where(processes=1)).answered == INPUTS + 9
 
 
 def test_answers_of_something_else_are_refused_and_kept(model: BatchModel, tmp_path: Path) -> None:
@@ -237,13 +240,13 @@ def test_a_worker_knows_how_many_share_the_memory(
 ) -> None:
     asked = []
 
-    def answered(model: BatchModel, *_: object) -> Iterator[list[Line]]:
-        asked.append(model.options.processes)
-        yield []
+    def pool_at(_: Where, task: AnswerLines) -> ThreadPool:
+        asked.append(task.model.options.processes)
+        return ThreadPool(task)
 
-    monkeypatch.setattr(files, "answered", answered)
+    monkeypatch.setattr(files, "pool_at", pool_at)
     for count in (1, INPUTS, INPUTS + 1):
-        run_file(model, inputs_of(*words(count)), tmp_path / "answers")
+        run_file(model, inputs_of(*words(count)), tmp_path / f"answers {count}")
     assert asked == [1, 1, 2]
 
 

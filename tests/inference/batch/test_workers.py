@@ -1,24 +1,31 @@
-"""Workers that fail, or whose parent is killed, leave nothing behind and say what was wrong."""
+"""A batch that is killed, or whose workers are, leaves nothing behind and loses no answer."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
+from tapeformer.engines.native.batch import INPUTS as SIDE_BY_SIDE
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.batch import BatchModel, BatchOptions
-from tapeformer.inference.batch import workers as working
+from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
+from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tests.campaigns.kills import Place, left_behind, new_place
 
 MACHINE = gallery_machine("palindrome")
+INPUTS = Inputs(
+    "".join(f"{number:b}\n" for number in range(4000)).translate({48: "a", 49: "b"}).encode()
+)
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=1, base=8))
 
 
@@ -56,37 +63,121 @@ def test_killed_in_the_middle_the_next_run_is_right(
     assert place.result(batch=True) == whole
 
 
-def test_groups_come_out_in_the_order_they_went_in(
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    answers = tmp_path_factory.mktemp("alone") / "answers"
+    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=answers.parent))
+    run_file(model, INPUTS, answers, where=Where(processes=1))
+    return answers.read_bytes()
+
+
+def killing(victims: Callable[[], list[int]]) -> Callable[[int], bool]:
+    """A watch that kills one process as soon as something is answered."""
+    killed: list[int] = []
+
+    def watch(done: int) -> bool:
+        if done and not killed:
+            killed.append(victims()[0])
+            os.kill(killed[0], signal.SIGKILL)
+        return True
+
+    return watch
+
+
+def test_a_process_that_dies_costs_no_answer(
+    tmp_path: Path, alone: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_LINES", SIDE_BY_SIDE)
+    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
+
+    def victims() -> list[int]:
+        return [child.pid for child in active_children() if child.pid]
+
+    found = run_file(model, INPUTS, tmp_path / "answers", watch=killing(victims))
+    assert found.answered == len(INPUTS)
+    assert (tmp_path / "answers").read_bytes() == alone
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    made = LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with made:
+        yield made
+
+
+def test_a_cluster_whose_worker_dies_loses_no_answer(
+    tmp_path: Path, alone: bytes, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_LINES", SIDE_BY_SIDE)
+    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
+    where = Where(cluster=cluster.scheduler_address)
+    victims = [nanny.process.pid for nanny in cluster.workers.values()]
+    found = run_file(
+        model, INPUTS, tmp_path / "answers", where=where, watch=killing(lambda: victims)
+    )
+    assert found.answered == len(INPUTS)
+    assert (tmp_path / "answers").read_bytes() == alone
+
+
+def test_a_cluster_resumes_what_processes_began(
+    tmp_path: Path, alone: bytes, cluster: LocalCluster
+) -> None:
+    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
+    answers = tmp_path / "answers"
+    begun = run_file(model, INPUTS, answers, watch=lambda done: done == 0)
+    assert 0 < begun.answered < len(INPUTS)
+    run_file(model, INPUTS, answers, where=Where(cluster=cluster.scheduler_address))
+    assert answers.read_bytes() == alone
+
+
+def test_a_scheduler_that_is_not_there_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(working, "LEAD", 2)
+    monkeypatch.setattr("tapeformer.inference.workers.cluster.CONNECT", 1)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
-    groups = [["a" * (number % 3)] for number in range(40)]
-    found = list(working.answered(model, iter(groups), 2, lambda: True))
-    assert [
-        f'"input": "{group[0]}"' in lines[0].text
-        for group, lines in zip(groups, found, strict=True)
-    ]
-    assert len(found) == 40
+    where = Where(cluster="tcp://127.0.0.1:9")
+    with pytest.raises(TapeformerError, match="cannot be reached"):
+        run_file(model, INPUTS, tmp_path / "answers", where=where)
 
 
-class Refusing(working.Recorder):
-    def __init__(self, _: BatchModel) -> None:
+@dataclass(frozen=True)
+class Refusing:
+    def ready(self) -> Callable[[int], int]:
         raise TapeformerError((Fault("one thing"), Fault("another")))
 
 
-class Dying(working.Recorder):
-    def lines(self, texts: list[str]) -> list[working.Line]:
-        raise ConnectionResetError(len(texts))
+@dataclass(frozen=True)
+class Dying:
+    def ready(self) -> Callable[[int], int]:
+        return lambda _: os._exit(3)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Answers the first groups last."""
+
+    def ready(self) -> Callable[[int], int]:
+        def answer(group: int) -> int:
+            time.sleep(0.03 if group % 3 else 0.1)
+            return group
+
+        return answer
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_groups_come_out_in_the_order_they_went_in(
+    processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeformer.inference.workers.ordered.AHEAD", 3)
+    pool = pool_at(Where(processes), Slow())
+    assert list(in_order(pool, iter(range(20)), lambda: True)) == list(range(20))
 
 
 @pytest.mark.parametrize(
-    ("recorder", "message"), [(Refusing, "one thing\nerror: another"), (Dying, "has ended before")]
+    ("task", "message"), [(Refusing(), "one thing\nerror: another"), (Dying(), "has ended before")]
 )
-def test_a_worker_that_fails_is_told(
-    recorder: type, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(working, "Recorder", recorder)
-    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
+def test_a_worker_that_fails_is_told(task: Task[int, int], message: str) -> None:
     with pytest.raises(TapeformerError, match=message):
-        list(working.answered(model, iter([["ab"]]), 1, lambda: True))
+        list(in_order(pool_at(Where(2), task), iter([1]), lambda: True))

@@ -15,16 +15,22 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import IO
 
 from tapeformer.bundle.save import model_digest
+from tapeformer.cache.store import Store
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.inference.batch.recorder import ERROR, AnswerLines, answer_start
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions
-from tapeformer.inference.batch.workers import ERROR, answer_start, answered
 from tapeformer.inference.records import Record
+from tapeformer.inference.workers import Where, in_order, pool_at
 from tapeformer.simulator.result import Outcome
 
+GROUP_SECONDS = 0.5
+MOST_LINES = 16 * INPUTS
+"""The longest group: sorted by length, its inputs end at similar times."""
 UTF8_MARK = b"\xef\xbb\xbf"
 DIFFERING = {
     "input": "to other inputs",
@@ -65,12 +71,15 @@ class Summary:
         return sum(self.outcomes.values())
 
 
+LOCAL = Where()
+
+
 def run_file(
     model: BatchModel,
     inputs: Inputs,
     answers: Path,
     *,
-    processes: int = 2,
+    where: Where = LOCAL,
     watch: Callable[[int], bool] | None = None,
 ) -> Summary:
     """Answer every line, in order, as JSON lines; answers that are there are kept.
@@ -79,21 +88,52 @@ def run_file(
     """
     with _alone_with(answers) as file:
         outcomes = _resumed(file, answers, model, inputs)
-        left = islice(inputs, outcomes.total(), None)
+        groups = Groups(islice(inputs, outcomes.total(), None))
         count = len(inputs) - outcomes.total()
 
         def tick() -> bool:
             return watch is None or watch(outcomes.total())
 
         if count:
-            groups = iter(lambda: list(islice(left, INPUTS)), [])
-            workers = processes if count > INPUTS else 1
-            found = answered(_shared(model, workers), groups, workers, tick)
-            with closing(found):
+            Store("code", model.options.cache).check()
+            where = where if count > INPUTS or where.cluster else replace(where, processes=1)
+            task = AnswerLines(_shared(model, where.processes))
+            with closing(in_order(pool_at(where, task), groups, tick)) as found:
                 for lines in found:
                     _append(file, answers, "".join(f"{line.text}\n" for line in lines).encode())
                     outcomes.update(line.outcome for line in lines)
+                    groups.answered(len(lines))
     return Summary(len(inputs), dict(sorted(outcomes.items())))
+
+
+class Groups:
+    """Lines in groups, which grow while they are answered quickly; a kill loses groups under way."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines, self._size = lines, INPUTS
+        self._since: float | None = None
+        self._lines_since = 0
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        group = list(islice(self._lines, self._size))
+        if not group:
+            raise StopIteration
+        return group
+
+    def answered(self, lines: int) -> None:
+        """Learn how fast answers come; a group should take a part of a second."""
+        now = monotonic()
+        if self._since is None:
+            self._since = now
+            return
+        self._lines_since += lines
+        if now - self._since > GROUP_SECONDS / 4:
+            per_group = self._lines_since / (now - self._since) * GROUP_SECONDS
+            self._size = int(min(max(INPUTS, per_group), MOST_LINES)) // INPUTS * INPUTS
+            self._since, self._lines_since = now, 0
 
 
 def _shared(model: BatchModel, processes: int) -> BatchModel:

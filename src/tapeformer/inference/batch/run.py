@@ -9,10 +9,11 @@ from typing import Any
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
-from tapeformer.inference.batch.files import Inputs, Summary, run_file
+from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, run_file
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner, Found
 from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
 from tapeformer.inference.options import RunOptions, check_called, run_options
+from tapeformer.inference.workers import Where
 
 ENGINES = ("auto", "native", "gpu")
 MOST_TOKENS = 1 << 62
@@ -38,9 +39,13 @@ def run_batch_file(
     answers: str | os.PathLike[str],
     *,
     watch: Callable[[int], bool] | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Summary:
-    """Answer every line of a file as JSON lines, in order, on two cores; the same call resumes."""
+    """Answer every line of a file as JSON lines, in order, on two cores; the same call resumes.
+
+    With `cluster`, the address of a Dask scheduler, its workers do it.
+    """
     check_called(watch=watch)
     asked, model = _asked(machine, options)
     source, target = _path("inputs", inputs), _path("answers", answers)
@@ -48,7 +53,7 @@ def run_batch_file(
         lines = Inputs(source.read_bytes())
     except OSError as error:
         raise unreadable(source, error) from None
-    return answer_lines(model, lines, target, asked, watch)
+    return answer_lines(model, lines, target, asked, watch, Where(cluster=cluster))
 
 
 def answer_lines(
@@ -57,12 +62,13 @@ def answer_lines(
     answers: Path,
     options: RunOptions,
     watch: Callable[[int], bool] | None = None,
+    where: Where = LOCAL,
 ) -> Summary:
     """Answer lines that were read; `watch` is told now and then how many are answered."""
     lines = (line.split() if options.spaced else line for line in inputs)
     bundle = model.for_words(max(map(len, lines), default=0))
     batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
-    return run_file(batch, inputs, answers, watch=watch)
+    return run_file(batch, inputs, answers, where=where, watch=watch)
 
 
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:

@@ -1,0 +1,95 @@
+"""Workers of a Dask cluster: the task travels to each worker once, also to those that come later."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from concurrent.futures import Future
+from hashlib import sha256
+from typing import Any
+
+from tapeformer.extras import require
+from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.inference.workers.task import Server, Task
+
+CONNECT = 10
+"""Seconds in which a scheduler must answer."""
+EXTRA = "cluster"
+
+servers: dict[str, Server] = {}
+"""Tasks of this process, where it is a worker of a cluster."""
+
+
+class ClusterPool:
+    """Workers that a scheduler has; it gives a group to another one where a worker dies."""
+
+    def __init__(self, task: Task[Any, Any], address: str) -> None:
+        distributed = require("distributed", extra=EXTRA, what="--cluster")
+        self.address = address
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise self._gone("cannot be reached", error) from None
+        content = pickle.dumps(task)
+        self._key = sha256(content).hexdigest()
+        plugin = _plugin(distributed, self._key, content)
+        self._client.register_plugin(plugin, name=self._key)
+        self._executor = self._client.get_executor(pure=False, retries=2)
+        threads = self._client.ncores().values()
+        self.room = 2 * max(1, sum(threads))
+
+    def submit(self, group: Any) -> Future[Any]:
+        """Have a group answered."""
+        future: Future[Any] = self._executor.submit(reply, self._key, group)
+        return future
+
+    def recover(self, _: Future[Any]) -> bool:
+        """Say that there are workers: the scheduler waits for some."""
+        self.check()
+        return True
+
+    def check(self) -> None:
+        """Raise an error where the scheduler is gone."""
+        if self._client.status != "running":
+            raise self._gone("is gone")
+
+    def close(self) -> None:
+        """Leave the cluster; groups under way are cancelled."""
+        if self._client.status == "running":
+            self._executor.shutdown(wait=False)
+        self._client.close(timeout=1)
+
+    def _gone(self, what: str, error: Exception | None = None) -> TapeformerError:
+        return TapeformerError(
+            Fault(
+                f"the cluster's scheduler at {quoted(self.address)} {what}",
+                expected="the address of a running dask scheduler, such as tcp://host:8786",
+                got="" if error is None else str(error).partition("\n")[0][:200],
+                remedy="what is answered is kept: run the same command again when it is there",
+            )
+        )
+
+
+def _plugin(distributed: Any, key: str, content: bytes) -> Any:
+    """Return what brings a task to a worker."""
+
+    class BringTask(distributed.WorkerPlugin):  # type: ignore[misc]
+        """Keeps a task in a worker for groups to come."""
+
+        def setup(self, worker: Any) -> None:  # noqa: ARG002
+            """Take over a task."""
+            keep(key, content)
+
+    return BringTask()
+
+
+def keep(key: str, content: bytes) -> None:
+    """Keep a task in this worker."""
+    if key not in servers:
+        servers[key] = Server(pickle.loads(content))
+
+
+def reply(key: str, group: Any) -> Any:
+    """Answer a group in a worker."""
+    return servers[key].reply(group)

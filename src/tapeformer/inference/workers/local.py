@@ -1,0 +1,162 @@
+"""Workers on this machine: one thread of this process, or processes.
+
+A process ends with the one that started it, however that ends, and leaves Ctrl-C to it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import parent_process, resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import Thread
+from typing import Any
+from weakref import WeakSet
+
+from tapeformer.inference.workers.task import Server, Task
+
+
+class ThreadPool:
+    """One thread, which the end of the program does not wait for."""
+
+    room = 1
+
+    def __init__(self, task: Task[Any, Any]) -> None:
+        self._server = Server(task)
+
+    def submit(self, group: Any) -> Future[Any]:
+        """Have a group answered."""
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(self._server.reply(group))
+            except BaseException as error:
+                future.set_exception(error)
+
+        Thread(target=work, daemon=True).start()
+        return future
+
+    def recover(self, _: Future[Any]) -> bool:
+        """Say that a thread does not die of itself."""
+        return False
+
+    def check(self) -> None:
+        """Find nothing: an answer can always come."""
+
+    def close(self) -> None:
+        """Leave the thread to itself: it ends with its group."""
+
+
+class ProcessPool:
+    """Processes of `concurrent.futures`, made anew where one has died."""
+
+    def __init__(self, task: Task[Any, Any], processes: int) -> None:
+        self._task, self._processes = task, processes
+        self.room = 2 * processes
+        self._start()
+
+    def _start(self) -> None:
+        self._context = _Context()
+        self._executor = ProcessPoolExecutor(
+            self._processes, mp_context=self._context, initializer=_begin, initargs=(self._task,)
+        )
+        self._own: WeakSet[Future[Any]] = WeakSet()
+
+    def submit(self, group: Any) -> Future[Any]:
+        """Have a group answered."""
+        try:
+            future: Future[Any] = self._executor.submit(_reply, group)
+        except BrokenProcessPool:
+            self._restart()
+            future = self._executor.submit(_reply, group)
+        self._own.add(future)
+        return future
+
+    def _restart(self) -> None:
+        self.close()
+        self._start()
+
+    def recover(self, future: Future[Any]) -> bool:
+        """Start processes anew where one has died; the groups of the others are lost with it."""
+        if not isinstance(future.exception(), BrokenProcessPool):
+            return False
+        if future in self._own:
+            self._restart()
+        return True
+
+    def check(self) -> None:
+        """Find nothing: a process that dies is noticed by its groups."""
+
+    def close(self) -> None:
+        """End all processes at once."""
+        for process in self._context.started:
+            process.kill()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _Process(SpawnProcess):
+    """A process that never sees Ctrl-C, not even while it starts."""
+
+    def start(self) -> None:
+        with _without_interrupts():
+            super().start()
+
+
+class _Context(SpawnContext):
+    """Starts processes and remembers them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[_Process] = []
+
+    def Process(self, *given: Any, **named: Any) -> _Process:  # type: ignore[override]  # noqa: N802
+        """Return a new process."""
+        process = _Process(*given, **named)
+        self.started.append(process)
+        return process
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let what is started in here inherit that Ctrl-C is blocked.
+
+    The tracker that Python starts with the first process would let Ctrl-C through again.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_servers: list[Server] = []
+"""The task of this process, where it is a worker."""
+
+
+def _begin(task: Task[Any, Any]) -> None:
+    """Take over a task; warnings would repeat those of the parent."""
+    logging.getLogger("tapeformer").setLevel(logging.ERROR)
+    Thread(target=_end_with_parent, daemon=True).start()
+    _servers.append(Server(task))
+
+
+def _end_with_parent() -> None:
+    """End a process whose parent was killed: it has nobody to work for."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _reply(group: Any) -> Any:
+    return _servers[-1].reply(group)

@@ -1,0 +1,96 @@
+"""Groups of work go to whichever worker is free; answers come out in the order of the groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Generic, TypeVar
+
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.inference.workers.task import Pool
+
+Group = TypeVar("Group")
+
+TICK = 0.2
+AHEAD = 64
+"""Groups that may be answered or under way while an earlier one is still awaited."""
+ATTEMPTS = 3
+"""How often a group is tried whose worker dies."""
+
+
+def in_order(
+    pool: Pool, groups: Iterator[Group], tick: Callable[[], bool]
+) -> Generator[Any, None, None]:
+    """Yield the answer to one group after another; `tick` is asked now and then whether to go on."""
+    order = _Order(pool, groups)
+    try:
+        order.fill()
+        while order.waiting and tick():
+            yield from order.answered()
+            order.fill()
+    finally:
+        pool.close()
+
+
+class _Order(Generic[Group]):
+    """Groups by number: those under way, and answers that wait for an earlier one."""
+
+    def __init__(self, pool: Pool, groups: Iterator[Group]) -> None:
+        self.pool, self.groups = pool, groups
+        self.begun = self.next = 0
+        self.under_way: dict[int, tuple[Group, Future[Any]]] = {}
+        self.found: dict[int, Any] = {}
+        self.attempts: Counter[int] = Counter()
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.under_way or self.found)
+
+    def fill(self) -> None:
+        """Submit groups while there is room for them."""
+        while len(self.under_way) < self.pool.room and self.begun - self.next < AHEAD:
+            group = next(self.groups, None)
+            if group is None:
+                return
+            self._submit(self.begun, group)
+            self.begun += 1
+
+    def _submit(self, number: int, group: Group) -> None:
+        self.under_way[number] = group, self.pool.submit(group)
+
+    def answered(self) -> Iterator[Any]:
+        """Wait a short while, then yield the answers that are next in order."""
+        futures = [future for _, future in self.under_way.values()]
+        wait(futures, timeout=TICK, return_when=FIRST_COMPLETED)
+        self.pool.check()
+        for number, (group, future) in list(self.under_way.items()):
+            if future.done():
+                del self.under_way[number]
+                self._take(number, group, future)
+        while self.next in self.found:
+            yield self.found.pop(self.next)
+            self.next += 1
+
+    def _take(self, number: int, group: Group, future: Future[Any]) -> None:
+        """Keep an answer; try a group again whose worker died."""
+        if not future.cancelled() and future.exception() is None:
+            faults, found = future.result()
+            if faults:
+                raise TapeformerError(faults)
+            self.found[number] = found
+            return
+        self.attempts[number] += 1
+        if self.attempts[number] == ATTEMPTS or not self.pool.recover(future):
+            raise _died(None if future.cancelled() else future.exception())
+        self._submit(number, group)
+
+
+def _died(error: BaseException | None) -> TapeformerError:
+    return TapeformerError(
+        Fault(
+            "a worker of the batch has ended before its work was done",
+            got="" if error is None else str(error).partition("\n")[0][:200],
+            remedy="what is answered is kept: give it more memory and run the same command again",
+        )
+    )

@@ -1,0 +1,26 @@
+"""Where work is done: in one thread here, in local processes, or by a cluster's workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tapeformer.inference.workers.local import ProcessPool, ThreadPool
+from tapeformer.inference.workers.task import Pool, Task
+
+
+@dataclass(frozen=True)
+class Where:
+    """Local processes, or the scheduler of a Dask cluster by its address."""
+
+    processes: int = 2
+    cluster: str | None = None
+
+
+def pool_at(where: Where, task: Task[Any, Any]) -> Pool:
+    """Return workers for a task; a single local one is a thread."""
+    if where.cluster is not None:
+        from tapeformer.inference.workers.cluster import ClusterPool
+
+        return ClusterPool(task, where.cluster)
+    return ThreadPool(task) if where.processes == 1 else ProcessPool(task, where.processes)
