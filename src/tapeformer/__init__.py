@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tapeformer.compile.options import CompileOptions
     from tapeformer.compile.stages import stage_text
     from tapeformer.display import state_diagram
+    from tapeformer.explorer.notebook import Shown, show
     from tapeformer.inference.answer import Answer
     from tapeformer.inference.batch.run import run_batch, run_batch_file
     from tapeformer.inference.compare import Report, verify
@@ -42,11 +43,13 @@ _LATER = {
     "CompileOptions": "tapeformer.compile.options",
     "compile_machine": "tapeformer.compile.model",
     "Answer": "tapeformer.inference.answer",
+    "Shown": "tapeformer.explorer.notebook",
     "StreamedToken": "tapeformer.inference.stream",
     "Report": "tapeformer.inference.compare",
     "TableRun": "tapeformer.inference.queue_tables",
     "info": "tapeformer.inference.info",
     "run": "tapeformer.inference.run",
+    "show": "tapeformer.explorer.notebook",
     "run_batch": "tapeformer.inference.batch.run",
     "run_batch_file": "tapeformer.inference.batch.run",
     "run_queue_table": "tapeformer.inference.queue_tables",
@@ -87,6 +90,7 @@ __all__ = [
     "Report",
     "Result",
     "Rule",
+    "Shown",
     "SourceLocation",
     "StreamedToken",
     "TableRun",
@@ -112,6 +116,7 @@ __all__ = [
     "run_batch_file",
     "run_queue_table",
     "save_bundle",
+    "show",
     "simulate",
     "stage_text",
     "state_diagram",

@@ -59,12 +59,12 @@ def test_only_the_page_itself_is_answered(ask: Asker) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../server.py", "..%2fserver.py", "%2e%2e/%2e%2e/py.typed", "/etc/passwd", "jsconfig"]
+    "name", ["../server.py", "..%2fserver.py", "%2e%2e/%2e%2e/py.typed", "/etc/passwd", "main.js"]
 )
 def test_no_other_file_is_served(ask: Asker, name: str) -> None:
     assert ask.get(f"/page/{ask.token}/{name}").status_code == 404
     assert ask.get(f"/page/wrong/{name}").status_code == 404
-    assert ask.get("/page/wrong/main.js").status_code == 404
+    assert ask.get("/page/wrong/explorer.js").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import json
 import re
 from typing import Any
 
-from tapeformer.explorer.page_files import MAIN, STYLE, index_page, joined_script, page_file
+from tapeformer.explorer.page_files import SCRIPT, STYLE, index_page, joined_script, page_file
+from tapeformer.explorer.recorded_weights import recorded_weights
 from tapeformer.explorer.session import Session
 from tapeformer.faults import Fault, TapeformerError
 
@@ -22,7 +23,9 @@ def exported(session: Session) -> str:
         raise TapeformerError([Fault(**_fault(record)) for record in session.faults])
     if session.recording is None:
         raise TapeformerError(Fault("the run has not begun", remedy="wait for its first token"))
-    return page_of(session.describe(), [s.embedded() for s in session.recording.slices()])
+    run = session.describe()
+    run["weights"] = recorded_weights(session.recording.parts[-1].bundle)
+    return page_of(run, [s.embedded() for s in session.recording.slices()])
 
 
 def page_of(run: dict[str, Any], slices: list[dict[str, Any]]) -> str:
@@ -41,7 +44,7 @@ def page_of(run: dict[str, Any], slices: list[dict[str, Any]]) -> str:
         f'<link rel="stylesheet" href="{STYLE}">', f"<style>{style.content}</style>"
     )
     whole = f'<script type="application/json" id="recorded">{data}</script>\n<script type="module">{script}</script>'
-    page = page.replace(f'<script type="module" src="{MAIN}"></script>', whole)
+    page = page.replace(f'<script type="module" src="{SCRIPT}"></script>', whole)
     return page.replace("<head>", f"<head>\n{_policy(script, style.content)}", 1)
 
 

@@ -15,12 +15,15 @@ from tapeformer.faults import Fault, TapeformerError
 
 MOST_CONNECTIONS = 64
 SECONDS_TO_STOP = 2
+QUICK_SWITCH = 0.001
+"""Seconds after which a thread that records gives way to one that answers."""
 
 
 def serve(session: Session, port: int = 0, open_browser: bool = True) -> None:
     """Serve the page until it is interrupted."""
     uvicorn = _required()
     _survive_closed_connections()
+    sys.setswitchinterval(QUICK_SWITCH)
     from tapeformer.explorer.security import Guard
     from tapeformer.explorer.server import Explorer
 

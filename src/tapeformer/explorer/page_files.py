@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 INDEX = "index.html"
-MAIN, STYLE = "main.js", "style.css"
+MAIN, STYLE, SCRIPT = "main.js", "style.css", "explorer.js"
+"""The first module, the style sheet, and all modules as the one script that pages load."""
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
@@ -24,10 +24,9 @@ class PageFile:
 
 def page_file(name: str) -> PageFile | None:
     """One of the page's files by its name; None for any other name."""
-    kind = KINDS.get(name[name.rfind(".") :])
-    if kind is None or name not in _names():
-        return None
-    return PageFile(_text(name), kind)
+    if name == SCRIPT:
+        return PageFile(joined_script(), "text/javascript")
+    return PageFile(_text(STYLE), "text/css") if name == STYLE else None
 
 
 def index_page(prefix: str) -> str:
@@ -57,13 +56,6 @@ def _scoped(name: str) -> str:
     exported = ", ".join(found for _, found in EXPORT.findall(text))
     body = EXPORT.sub(r"\1", IMPORT.sub(r"const \1 = \2_module;", text))
     return f"const {name}_module = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
-
-
-@cache
-def _names() -> frozenset[str]:
-    return frozenset(
-        entry.name for entry in files("tapeformer.explorer").joinpath("page").iterdir()
-    )
 
 
 @cache

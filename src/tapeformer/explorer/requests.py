@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from tapeformer.compile.options import CompileOptions, checked_options
@@ -115,6 +116,7 @@ OPTIONS = tuple(
 """What a page may choose about a model."""
 
 
+@cache
 def gallery() -> list[Record]:
     """The machines of the gallery: name, what it does, and an input to begin with."""
     return [_entry(name) for name in gallery_names()]

@@ -44,6 +44,7 @@ class Explorer:
         """The application, guarded."""
         asked = [
             ("/api/start", self.start, ["GET"]),
+            ("/api/gallery", self.gallery, ["GET"]),
             ("/api/gallery/{name}", self.machine, ["GET"]),
             ("/api/check", self.check, ["POST"]),
             ("/api/runs", self.begin, ["POST"]),
@@ -84,10 +85,12 @@ class Explorer:
         return Response(found.content, media_type=found.kind)
 
     async def start(self, _request: Request) -> Response:
-        """What the page needs first: the gallery, the formats, and the run to begin with."""
-        gallery = await run_in_threadpool(requests.gallery)
-        options = list(requests.OPTIONS)
-        return JSONResponse({"gallery": gallery, "run": self.first, "options": options})
+        """What the page needs first: the run to begin with, and what may be chosen."""
+        return JSONResponse({"run": self.first, "options": list(requests.OPTIONS)})
+
+    async def gallery(self, _request: Request) -> Response:
+        """The machines of the gallery."""
+        return JSONResponse(await run_in_threadpool(requests.gallery))
 
     async def machine(self, request: Request) -> Response:
         """The text of a machine of the gallery."""

@@ -28,6 +28,7 @@ class Answer:
     seconds: float
     grown: int = 0
     engine: str = field(default="", compare=False)
+    word: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def blank(self) -> str:

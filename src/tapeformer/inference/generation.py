@@ -66,7 +66,7 @@ class Generation:
         self.engine: Stream = make_engine(
             engine, bundle.weights, bundle.offsets, window, **self.variant
         )
-        self.prompt_tokens = len(tokens)
+        self.word, self.prompt_tokens = tuple(word), len(tokens)
         self.engine.prompt(tokens)
         self.counts = Counters()
         self.outcome: Outcome | None = None
@@ -203,6 +203,7 @@ class Generation:
             margin=self.engine.margin,
             seconds=seconds,
             grown=self.counts.grown,
+            word=self.word,
         )
 
 

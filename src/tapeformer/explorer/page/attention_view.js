@@ -45,12 +45,12 @@ export function layHeads(choose, t) {
 /** In a recorded page the scores follow from the distance, as the weights said when it was made. @param {number} t */
 function byDistance(t) {
   const model = state.run.modelAt(t);
-  const head = model.heads.find((/** @type {any} */ h) => h.number === state.head);
+  if (state.source.score(state.head, 0) === undefined) throw new Error("This head's scores are not in the recording.");
   const first = Math.max(model.start, t - model.window);
   const rows = [];
   for (let q = Math.max(first, t - QUERIES); q < t; q++) {
     const row = [];
-    for (let k = first; k < t; k++) row.push(k > q ? -1 : k === q ? 1 : q - k === head.back ? 2 : 0);
+    for (let k = first; k < t; k++) row.push(k > q ? -1 : state.source.score(state.head, q - k));
     rows.push(row);
   }
   return { scores: rows, first, step: 1, padding: 0, head: state.head };

@@ -12,14 +12,9 @@ let timer = 0;
 let faults = [];
 let name = "";
 
-/** @param {any} given @param {any[]} gallery @param {string[]} options */
-export function setUpEditor(given, gallery, options) {
+/** @param {any} given @param {string[]} options */
+export function setUpEditor(given, options) {
   handlers = given;
-  byId("gallery").replaceChildren(
-    html("option", { value: "" }, "choose a machine …"),
-    ...gallery.map((entry) => html("option", { value: entry.name, title: entry.description }, entry.name)),
-  );
-  byId("gallery").onchange = () => fromGallery(byId("gallery").value, gallery);
   byId("text").oninput = changed;
   byId("text").onscroll = follow;
   byId("text").onkeydown = (/** @type {KeyboardEvent} */ event) => {
@@ -38,6 +33,16 @@ export function setUpEditor(given, gallery, options) {
     event.preventDefault();
     if (event.dataTransfer?.files.length) takeFile(event.dataTransfer.files[0]);
   });
+}
+
+/** Offer the machines of the gallery. @param {any[]} gallery */
+export function layGallery(gallery) {
+  byId("gallery").replaceChildren(
+    html("option", { value: "" }, "choose a machine …"),
+    ...gallery.map((entry) => html("option", { value: entry.name, title: entry.description }, entry.name)),
+  );
+  byId("gallery").onchange = () => fromGallery(byId("gallery").value, gallery);
+  if (gallery.some((entry) => entry.name === state.name)) byId("gallery").value = state.name;
 }
 
 /** @param {string} chosen @param {any[]} gallery */

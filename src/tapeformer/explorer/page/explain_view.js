@@ -129,12 +129,23 @@ async function drawField(cell) {
   const facts = html("dl", {}, ...placeFacts(cell));
   byId("explain").replaceChildren(...start, facts);
   if (cell.t < run.prompt) return;
+  if (state.source.recorded) {
+    facts.append(...recordedFacts(cell, value));
+    return;
+  }
   try {
     const told = await state.source.json(`runs/${run.id}/explain?token=${cell.t}&field=${encodeURIComponent(cell.name)}`);
     if (mine === asked) facts.append(...writerFacts(told));
   } catch (error) {
-    if (mine === asked && !state.source.recorded) facts.append(html("dt", {}, "Weights"), html("dd", {}, String(/** @type {any} */ (error).message)));
+    if (mine === asked) facts.append(html("dt", {}, "Weights"), html("dd", {}, String(/** @type {any} */ (error).message)));
   }
+}
+
+/** What a recorded page knows: the neurons that can write a value, but not which one did. @param {any} cell @param {string} value */
+function recordedFacts(cell, value) {
+  const neurons = state.source.writers(cell.name, value).slice(0, 6);
+  const items = neurons.map((/** @type {any} */ neuron) => html("li", {}, `${neuron.coefficient > 0 ? "+" : "−"} ${neuron.name}`, lines(neuron.rules)));
+  return items.length ? [html("dt", {}, "Can be written by"), html("dd", {}, html("ul", { class: "neurons" }, ...items))] : [];
 }
 
 /** @param {any} cell */
@@ -184,6 +195,7 @@ function writerFacts(told) {
 function lines(rules) {
   const numbers = [...new Set(rules.rules.map((/** @type {any} */ rule) => rule.line).filter(Boolean))];
   if (!numbers.length) return "";
+  if (state.source.recorded) return html("span", { class: "hint" }, ` line ${numbers.slice(0, 4).join(", ")}`);
   const links = numbers.slice(0, 4).map((line) => html("button", { class: "link line", type: "button", onclick: () => handlers.showLine(line) }, `line ${line}`));
   return html("span", {}, " ", ...links.flatMap((link) => [link, " "]), numbers.length > 4 || rules.more ? "…" : "");
 }

@@ -5,7 +5,7 @@ import { layHeads, loadAttention } from "./attention_view.js";
 import { drawBreaking, openBreaking, setUpBreaking } from "./breaking.js";
 import { drawDiagram } from "./diagram_view.js";
 import { byId, grouped, html, setText } from "./dom.js";
-import { openEditor, setUpEditor, showFaults, showLine, showMachineOf } from "./editor.js";
+import { layGallery, openEditor, setUpEditor, showFaults, showLine, showMachineOf } from "./editor.js";
 import { drawExplain, setUpExplain } from "./explain_view.js";
 import { setUpKeys } from "./keys.js";
 import { drawPictures, pictures, setUpPictures } from "./pictures.js";
@@ -233,15 +233,15 @@ async function openAddress(start) {
   const there = known ? await state.source.describe(known, 0).then(() => true, () => false) : false;
   state.name = asked.get("machine");
   if (known && there && !state.source.recorded) await openRun(known, asked);
-  else if (asked.get("machine") && start.gallery.some((/** @type {any} */ g) => g.name === asked.get("machine"))) await beginAddress(asked);
-  else await openRun(start.run, asked);
+  else if (!asked.get("machine") || state.source.recorded || !(await beginAddress(asked))) await openRun(start.run, asked);
 }
 
-/** @param {URLSearchParams} asked */
+/** Begin a run of a machine of the gallery; false where there is none of this name. @param {URLSearchParams} asked */
 async function beginAddress(asked) {
   const number = (/** @type {string} */ key) => (asked.get(key) ? Number(asked.get(key)) : null);
   const given = { gallery: asked.get("machine"), word: asked.get("input") ?? "", construction: asked.get("construction"), levels: number("levels"), base: number("base") };
-  const { run } = await state.source.json("runs", given);
+  const { run } = await state.source.json("runs", given).catch(() => ({}));
+  if (!run) return false;
   const [kind, which, input] = (asked.get("broken") ?? "").split(":");
   if (!kind) return openRun(run, asked);
   await openRun(run, new URLSearchParams());
@@ -305,7 +305,7 @@ async function start() {
   setUpButtons();
   setUpKeys({ chooseTape, chooseSide, chooseView, select, switchTheme, askForToken });
   const told = await state.source.start();
-  setUpEditor({ run: runMachine }, told.gallery, told.options);
+  setUpEditor({ run: runMachine }, told.options);
   for (const id of ["edit", "break", "save"]) if (state.source.recorded) byId(id).disabled = true;
   for (const id of ["break", "save"]) byId(id).hidden = state.source.recorded;
   await openAddress(told);
@@ -314,6 +314,7 @@ async function start() {
   addEventListener("resize", () => state.run && refresh());
   showAsPicture(readAddress().get("svg"));
   document.body.dataset.ready = "true";
+  if (!state.source.recorded) layGallery(await state.source.json("gallery"));
 }
 
 /** @type {any} */ (window).explorer = { state, timings, go, select };

@@ -72,7 +72,7 @@ export class RecordedSource {
   }
 
   async start() {
-    return { gallery: [], run: "recorded", options: [] };
+    return { run: "recorded", options: [] };
   }
 
   async describe() {
@@ -84,6 +84,18 @@ export class RecordedSource {
     const { content, ...header } = this.content.slices[number];
     const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
     return { ...header, data: await inflated(bytes) };
+  }
+
+  /** What the recording says about a field. @param {string} name @param {string} value */
+  writers(name, value) {
+    const { writers, neurons } = this.content.run.weights ?? {};
+    return (writers?.[name]?.[value] ?? []).map((/** @type {number[]} */ [at, coefficient]) => ({ ...neurons[at], coefficient }));
+  }
+
+  /** A head's score at a distance, and undefined where it depends on more. @param {number} head @param {number} distance */
+  score(head, distance) {
+    const known = (this.content.run.weights?.scores ?? []).find((/** @type {any} */ entry) => entry?.head === head);
+    return known ? (known.by_distance[distance] ?? 0) : undefined;
   }
 
   /** @param {string} path @returns {Promise<any>} */
