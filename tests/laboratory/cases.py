@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import tapeformer as tf
-from tapeformer import TapeKind, TuringMachine
+from tapeformer import Move, Rule, TapeKind, TuringMachine
 from tests.strategies import random_machine
 
 GALLERY = {
@@ -24,6 +24,7 @@ GALLERY = {
     "same_word": "aba#aba",
     "equal_zeros_ones": "100110",
     "busy_beaver_2_3": "",
+    "busy_beaver_3": "",
     "rule_110": "||:0001",
 }
 """Machines of one tape, one-way (left_end) and two-way."""
@@ -41,3 +42,22 @@ def random_case(seed: int, tapes: int = 1) -> tuple[TuringMachine, tuple[str, ..
     letters = [symbol for symbol in sorted(machine.word_symbols) if symbol != machine.blank]
     rng = random.Random(seed)
     return machine, tuple(rng.choice(letters) for _ in range(rng.randrange(6)) if letters)
+
+
+def small_random_case(seed: int) -> tuple[TuringMachine, tuple[str, ...]]:
+    """A machine of two symbols and three states, for rows whose context grows quickly."""
+    rng = random.Random(seed)
+    states, symbols = ("p", "q", "r")[: rng.randrange(1, 4)], ("_", "a")
+    rules = [
+        Rule(state, (read,), (rng.choice(symbols),), (rng.choice(list(Move)),), rng.choice(states))
+        for state in states
+        for read in symbols
+        if rng.random() < 0.9
+    ]
+    kind = TapeKind.ONE_WAY if seed % 2 else TapeKind.TWO_WAY
+    first = Rule("p", ("a",), ("a",), (Move.RIGHT,), states[-1])
+    every = {(rule.state, rule.read): rule for rule in (first, *rules)}
+    machine = TuringMachine(
+        f"small {seed}", 1, "_", "p", tuple(every.values()), tape_kind=kind, more_symbols=symbols
+    )
+    return machine, ("a",) * rng.randrange(3)

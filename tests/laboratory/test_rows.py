@@ -6,14 +6,14 @@ import pytest
 
 from tapeformer.laboratory.arithmetic import MOST_BITS, Rounded
 from tapeformer.laboratory.registry import find_row, row_names
-from tests.laboratory.cases import gallery_case, random_case
+from tests.laboratory.cases import gallery_case, random_case, small_random_case
 
 STEPS = 40
 ROWS = row_names()
 
 
 @pytest.mark.parametrize("machine", ["binary_counter", "copy", "left_end"])
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "qiu"])
 def test_whole_traces_of_gallery_machines(name: str, machine: str) -> None:
     row = find_row(name)
     task = row.task(*gallery_case(machine), STEPS)
@@ -24,7 +24,8 @@ def test_whole_traces_of_gallery_machines(name: str, machine: str) -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_whole_traces_of_random_machines(name: str, seed: int) -> None:
     row = find_row(name)
-    task = row.task(*random_case(seed), STEPS)
+    make = random_case if row.longest is None else small_random_case
+    task = row.task(*make(seed), STEPS)
     assert row.experiment(task).first_wrong(Rounded(MOST_BITS)) is None
 
 
@@ -41,7 +42,8 @@ def test_whole_traces_on_two_tapes(name: str, seed: int) -> None:
 )
 def test_ablations_go_wrong(name: str, ablation: str) -> None:
     row = find_row(name)
-    cases = (gallery_case(machine) for machine in ("binary_counter", "copy"))
-    tasks = (row.task(*case, 100) for case in cases)
+    small = row.longest is not None
+    names = ("busy_beaver_3",) if small else ("binary_counter", "copy")
+    tasks = (row.task(*gallery_case(machine), 100) for machine in names)
     found = (row.ablations[ablation](task).first_wrong(Rounded(MOST_BITS)) for task in tasks)
     assert any(wrong is not None for wrong in found)

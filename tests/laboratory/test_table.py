@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import tapeformer as tf
 from tapeformer.cli.app import app
+from tapeformer.laboratory import rows
 from tapeformer.laboratory.measure import Measurement, least_bits
 from tapeformer.laboratory.registry import find_row, find_rows
 from tapeformer.laboratory.table import KEYS, Asked, measured
@@ -84,3 +85,29 @@ def test_a_page_tables_and_plots_are_written(tmp_path: Path) -> None:
 def test_a_row_that_does_not_exist_is_refused_with_the_nearest() -> None:
     with pytest.raises(tf.TapeformerError, match="did you mean perez"):
         find_rows(["peres"])
+
+
+TOY = """
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+from tapeformer.laboratory.rows import perez
+
+ROW = replace(
+    perez.ROW,
+    name="toy",
+    title="Perez et al., another tie-break",
+    provenance="a toy",
+    experiment=partial(perez.experiment, tie_break=Fraction(1, 4)),
+)
+"""
+
+
+def test_a_further_row_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "toy.py").write_text(TOY)
+    monkeypatch.setattr(rows, "__path__", [*rows.__path__, str(tmp_path)])
+    status, text = invoked("binary_increment", "101", "--rows", "toy", "--json")
+    assert status == 0
+    assert json.loads(text)[0]["row"] == "toy"
+    assert json.loads(text)[0]["equal"]

@@ -34,7 +34,9 @@ MachineOrBundle = Annotated[
 ConstructionName = Annotated[
     str | None,
     typer.Option(
-        "--construction", help="realtime (the default), paper, or post (one queue, one tape)."
+        "--construction",
+        help="realtime (the default), paper, or post (one queue, one tape); run and verify also take"
+        " the rows of table1: perez, bhattamishra, merrill_sabharwal, ...",
     ),
 ]
 Levels = Annotated[int | None, typer.Option("--levels", help="Levels of queues in a stack (k').")]

@@ -18,6 +18,7 @@ from tapeformer.cli.models import EngineName, find_model
 from tapeformer.cli.options import provides
 from tapeformer.cli.output import opened, print_json
 from tapeformer.cli.progress import HOW_TO_RESUME, HOW_TO_STOP, Watch
+from tapeformer.cli.rows import or_row, run_row_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +127,7 @@ def run_options(
     )
 
 
+@or_row(run_row_command)
 @reads_once
 @provides(model=find_model, options=run_options)
 def run(

@@ -13,6 +13,7 @@ from tapeformer.cli.models import EngineName, compile_options
 from tapeformer.cli.options import provides, read_machine
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
+from tapeformer.cli.rows import or_row, verify_row_command
 from tapeformer.drawing.tapes import configuration_text
 from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
@@ -41,6 +42,7 @@ MaxSteps = Annotated[int, typer.Option("--max-steps", min=0, help="Compare up to
 DIFFERENCE = 1
 
 
+@or_row(verify_row_command)
 @provides(machine=read_machine, options=compile_options)
 def verify(
     machine: TuringMachine,

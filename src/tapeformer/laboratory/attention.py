@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tapeformer.laboratory.arithmetic import Arithmetic, Array
 from tapeformer.laboratory.coordinates import Network, applied
 
-Score = Literal["dot", "negative distance"]
+Score = Literal["dot", "negative distance", "at most two"]
 Choice = Literal["average", "leftmost", "rightmost"]
 Mask = Literal["causal", "strict", "memory"]
 
@@ -163,6 +163,8 @@ def _scores(head: Head, query: Array, keys: Array, numbers: Arithmetic) -> Array
         part = numbers.rounded(q[:, None] * k[None, :])
         scores = part if scores is None else numbers.rounded(scores + part)
     assert scores is not None
+    if head.score == "at most two":
+        return np.asarray(np.minimum(scores, numbers.constant(2)))
     return -np.abs(scores) if head.score == "negative distance" else scores
 
 

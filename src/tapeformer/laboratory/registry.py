@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
+from pkgutil import iter_modules
 
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
+from tapeformer.laboratory import rows
 from tapeformer.laboratory.row import Row
 
 ORDER = (
@@ -18,8 +19,7 @@ ORDER = (
 
 def row_names() -> tuple[str, ...]:
     """Return the names of all rows: a file under rows/ is a row."""
-    files = (Path(__file__).parent / "rows").glob("*.py")
-    found = {file.stem for file in files} - {"__init__"}
+    found = {module.name for module in iter_modules(rows.__path__)}
     known = [name for name in ORDER if name in found]
     return (*known, *sorted(found - set(ORDER)))
 

@@ -23,9 +23,9 @@ from tapeformer.laboratory.coordinates import (
     numbered,
     relu,
     row,
-    unit,
 )
 from tapeformer.laboratory.experiment import TokenExperiment
+from tapeformer.laboratory.hashes import GRID, differs, fetched, numbers_of, phi
 from tapeformer.laboratory.preparation import STOP, Prepared, StepMade
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.step_network import step_network
@@ -43,7 +43,7 @@ class LayerNormHash:
     def __init__(
         self,
         prepared: Prepared,
-        grid: int = 16,
+        grid: int = GRID,
         tie_break: bool = True,
         literal_key: bool = False,
         write_flag: bool = True,
@@ -75,25 +75,24 @@ class LayerNormHash:
 
     def numbers(self, *forms: tuple[Terms, int]) -> Map:
         """Return a map to numbers without names."""
-        rows = [row(at, terms, bias) for at, (terms, bias) in enumerate(forms)]
-        return self.map(numbered(len(forms)), *rows)
+        return numbers_of(self.fields, *forms)
 
     def phi(self, x: tuple[Terms, int], y: tuple[Terms, int]) -> Network:
-        """Return the hash of two linear forms: a projection, then layer norm."""
-        return (self.numbers(x, y), unit)
+        """Return the hash of two linear forms."""
+        return phi(self.fields, x, y)
 
     def model(self) -> Transformer:
         """Return three layers: means, inverses and input, last writes."""
         inverses = tuple(self._inverse(a) for a in (1, 2, 3))
         second = (
-            self._same(self._input_phi, "input phi", "input far"),
+            differs(self.fields, self._input_phi, "input phi", "input far", self.grid),
             self._input_symbol(),
             self._f(),
         )
         third: list[Network] = []
         for t in self.tapes:
             third += [
-                self._same(self._here(t), f"old phi.{t}", f"far.{t}"),
+                differs(self.fields, self._here(t), f"old phi.{t}", f"far.{t}", self.grid),
                 self._flags(t),
                 self._read(t),
             ]
@@ -163,30 +162,8 @@ class LayerNormHash:
         letters = self.numbers(*(({("x", a): 1}, 0) for a in self.symbols))
         targets: list[Key] = [("input phi", i) for i in range(4)]
         targets += [("input raw", a) for a in self.symbols]
-        return Head("input", self._fetched((own, (letters,)), targets), query, key, mask="strict")
-
-    def _fetched(self, parts: tuple[Network, ...], targets: list[Key]) -> Network:
-        """Return a value made of parts, put to its coordinates."""
-        rows = [row(key, {at: 1}) for at, key in enumerate(targets)]
-        return (Join(parts), Map(numbered(len(targets)), self.fields, rows))
-
-    def _same(self, phi: Network, returned: str, far: str) -> Network:
-        """Compare two hashes: the difference, on a grid, through layer norm; 1 where they differ."""
-        fetched = self.numbers(*(({(returned, i): 1}, 0) for i in range(4)))
-        differ = Map(numbered(8), numbered(2), [row(i, {i: 1, 4 + i: -1}) for i in range(2)])
-        steps: list[Any] = [Join((phi, (fetched,))), differ]
-        if self.grid:
-            for sign in (1, -1):
-                shift = [row(i, {i: 1}, sign * self.grid) for i in range(2)]
-                steps.append(Map(numbered(2), numbered(2), shift))
-        size = Map(numbered(4), numbered(1), [row(0, dict.fromkeys(range(4), 4))])
-        return (
-            *steps,
-            unit,
-            relu,
-            size,
-            clipped,
-            Map(numbered(1), self.fields, [row(far, {0: 1})]),
+        return Head(
+            "input", fetched(self.fields, (own, (letters,)), targets), query, key, mask="strict"
         )
 
     def _input_symbol(self) -> Network:
@@ -234,7 +211,7 @@ class LayerNormHash:
         content = self.numbers(*(({(f"w.{t}", a): 1}, 0) for a in self.symbols), ({"write": 1}, 0))
         targets: list[Key] = [(f"old phi.{t}", i) for i in range(4)]
         targets += [*((f"old.{t}", a) for a in self.symbols), f"old write.{t}"]
-        value = self._fetched((wrote, (content,)), targets)
+        value = fetched(self.fields, (wrote, (content,)), targets)
         return Head(f"last write, tape {t + 1}", value, query, key, mask="strict")
 
     def _flags(self, t: int) -> Network:
