@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
@@ -66,16 +70,32 @@ def chain(name: str, word: str | None = None) -> Chain:
     return chain_of(model(name), VARIANTS[name][1] if word is None else word)
 
 
-def chain_of(bundle: Bundle, word: str, max_tokens: int | None = None) -> Chain:
-    """Return the chain of thought of a word, made by the native engine."""
+def chain_of(
+    bundle: Bundle, word: str, max_tokens: int | None = None, engine: str = "sparse"
+) -> Chain:
+    """Return the chain of thought of a word; the sparse engine needs no time to begin."""
     rows: list[Any] = []
     generate(
         bundle,
         list(word),
-        engine="native",
+        engine=engine,
         max_tokens=max_tokens,
         see=lambda piece, _: rows.append(piece.copy()),
     )
     prompt = np.asarray(Reader(bundle).prompt(list(word)))
     tokens = np.concatenate([prompt, *rows]).astype(np.int64)
     return Chain(torch.as_tensor(tokens)[None], len(prompt))
+
+
+def run_examples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Run the examples of a folder's page in it, one after another, and return them."""
+    examples = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    for path in folder.glob("*.py"):
+        monkeypatch.delitem(sys.modules, path.stem, raising=False)
+    for example in examples:
+        exec(compile(example, str(folder / "README.md"), "exec"), {})
+    for path in folder.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+    return examples

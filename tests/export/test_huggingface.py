@@ -17,7 +17,7 @@ from tapeformer.export.bundle_to_huggingface import decoder_source
 from tapeformer.export.source import travelling
 from tapeformer.faults import TapeformerError
 from tests.export import open_folders
-from tests.export.models import chain, model
+from tests.export.models import chain, model, run_examples
 from tests.export.transformers_versions import write_folder
 
 pytest.importorskip("transformers")
@@ -44,17 +44,16 @@ def test_another_machine(data: Path) -> None:
     open_folders.check_generation(folder, open_folders.chains_of(folder))
 
 
-def test_the_example_of_the_card_runs(data: Path) -> None:
-    folder = data / "binary_increment"
-    (example,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
-    ran = subprocess.run(
-        [sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, check=True
-    )
+def test_the_example_of_the_card_runs(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = run_examples(data / "binary_increment", monkeypatch)
+    printed = capsys.readouterr().out
     word = re.search(r"tokenizer\('(\w+)'", example)
     assert word is not None
     answer = tf.run("binary_increment", word[1])
-    assert f"=> {answer.outcome.value} after {answer.steps} steps; tape 1: " in ran.stdout
-    assert f"'tapes': {list(answer.output)}" in ran.stdout
+    assert f"=> {answer.outcome.value} after {answer.steps} steps; tape 1: " in printed
+    assert f"'tapes': {list(answer.output)}" in printed
 
 
 @pytest.mark.parametrize("name", ["paper", "post", "base 4", "two steps"])

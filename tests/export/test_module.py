@@ -29,7 +29,7 @@ def module(name: str, **options: Any) -> Transformer:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_teacher_forced_argmax_is_the_chain_of_thought(name: str) -> None:
     known = chain(name)
-    for dtype in DTYPES:
+    for dtype in DTYPES if name in ("paper", "layer norm") else DTYPES[:1]:
         logits = module(name, dtype=dtype)(known.tokens)
         assert known.follows(logits), dtype
         assert torch.equal(module(name, dtype=dtype, attention="offsets")(known.tokens), logits)
@@ -174,7 +174,7 @@ def test_torch_compile_gives_the_same_logits() -> None:
 
 def test_long_sequences_at_once() -> None:
     """Without scores nothing is of size T x T."""
-    bundle = model("two tapes")
+    bundle = model("post")
     made = tf.export.torch_module(bundle, attention="offsets").requires_grad_(False)
     known = chain_of(bundle, "abbaba", max_tokens=3000)
     assert known.follows(made(known.tokens))

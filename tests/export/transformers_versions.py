@@ -30,7 +30,8 @@ def write_folder(data: Path, name: str, levels: int, words: list[str]) -> None:
     """Export a machine, and beside the folder the chains of thought of some words."""
     bundle = tf.compile_machine(tf.gallery_machine(name), tf.CompileOptions(levels=levels))
     tf.export.save_huggingface(bundle, data / name)
-    chains = {f"word:{word}": chain_of(bundle, word).tokens[0].contiguous() for word in words}
+    made = {word: chain_of(bundle, word, engine="native").tokens[0] for word in words}
+    chains = {f"word:{word}": tokens.contiguous() for word, tokens in made.items()}
     save_file(chains, data / f"{name}.chains")
 
 

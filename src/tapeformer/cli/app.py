@@ -18,7 +18,7 @@ from tapeformer.simulator.result import Outcome
 
 COMMANDS = (
     *("machines", "show", "convert", "simulate", "compile", "run", "verify", "info", "queue"),
-    *("table1", "dataset", "explore", "bench"),
+    *("export", "dataset", "table1", "explore", "bench"),
 )
 """Each is the function of its name in the module of its name."""
 

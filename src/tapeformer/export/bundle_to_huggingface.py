@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-from safetensors.torch import save_file
 
 from tapeformer import __version__
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.weights_to_module import AttentionMode
 from tapeformer.export.card import Card
-from tapeformer.export.folder import Folder, json_text
-from tapeformer.export.module import module_for
+from tapeformer.export.folder import Folder, json_text, parameter_file, parameter_size
 from tapeformer.export.source import definitions, travelling
 from tapeformer.export.tables import (
     LOGIT_SCALE,
@@ -51,8 +47,6 @@ scoring, for long sequences."""
 
 def huggingface_folder(bundle: Bundle, dtype: str, attention: AttentionMode) -> Folder:
     """Return the folder of a model: weights, configuration, tokenizer, source, card."""
-    module = module_for(bundle, dtype, attention)
-    state = {f"model.{name}": value.detach() for name, value in module.state_dict().items()}
     card = Card(bundle, dtype)
     texts = {
         "config.json": json_text(config_table(bundle, dtype, attention)),
@@ -63,13 +57,8 @@ def huggingface_folder(bundle: Bundle, dtype: str, attention: AttentionMode) -> 
         "README.md": card.text([USAGE.format(word=card.word)]),
         **source_files(bundle),
     }
-    size = sum(part.numel() * part.element_size() for part in state.values())
-
-    def weights(path: Path) -> None:
-        save_file(state, path, metadata={"format": "pt"})
-
-    size += sum(len(text.encode("utf-8")) for text in texts.values())
-    return Folder(texts, size, {"model.safetensors": weights})
+    weights = parameter_file(bundle, dtype, attention)
+    return Folder(texts, parameter_size(bundle, dtype), {"model.safetensors": weights})
 
 
 GENERATION = {"max_new_tokens": MOST_TOKENS, "do_sample": False, "pad_token_id": 0}

@@ -10,9 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from tapeformer.bundle.files import folder_path
+from tapeformer.bundle.record import Bundle
+from tapeformer.engines.weights_to_module import AttentionMode
+from tapeformer.export.module import module_for
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.folders import written_at_once
+from tapeformer.weights.count import count
 
 Write = Callable[[Path], None]
 """Writes a large file to the path that it is given."""
@@ -22,7 +28,7 @@ Write = Callable[[Path], None]
 class Folder:
     """The files of an export: texts by name, and large files by name with what writes them.
 
-    `size` is about the bytes of all files.
+    `size` is the bytes of the large ones, about.
     """
 
     texts: Mapping[str, str]
@@ -47,6 +53,14 @@ class Folder:
             ) from error
         return target
 
+    def described(self, bundle: Bundle, dtype: str) -> str:
+        """Say what will be written, before it is."""
+        parameters = count(bundle.weights).parameters
+        return (
+            f"{bundle.name}: {parameters:,} parameters as {dtype}, {self.size / 1e6:,.1f} MB in "
+            f"{', '.join(self.writers)}, and {len(self.texts)} small files"
+        )
+
     def _check(self, target: Path, overwrite: bool) -> None:
         known = {*self.texts, *self.writers}
         empty = not target.exists() or (target.is_dir() and not any(target.iterdir()))
@@ -58,6 +72,25 @@ class Folder:
         if free < self.size:
             where, needed = SourceLocation(str(target)), f"{self.size:,} bytes free"
             raise TapeformerError(Fault("the disk is too full", where, needed, f"{free:,}"))
+
+
+def parameter_file(bundle: Bundle, dtype: str, attention: AttentionMode) -> Write:
+    """Return what writes the parameters, named as in the model that transformers makes."""
+
+    def write(path: Path) -> None:
+        from safetensors.torch import save_file
+
+        state = module_for(bundle, dtype, attention).state_dict()
+        named = {f"model.{name}": value for name, value in state.items()}
+        save_file(named, path, metadata={"format": "pt"})
+
+    return write
+
+
+def parameter_size(bundle: Bundle, dtype: str) -> int:
+    """Return the bytes of all parameters."""
+    itemsize: int = getattr(torch, dtype).itemsize
+    return count(bundle.weights).parameters * itemsize
 
 
 def json_text(entries: Mapping[str, Any]) -> str:
@@ -72,7 +105,6 @@ def _taken(target: Path, ours: bool) -> TapeformerError:
             SourceLocation(str(target)),
             expected="no such folder, or an empty one",
             got="another export" if ours else "something that is not an export of this kind",
-            remedy="choose another name, remove it first, or replace an export with --overwrite "
-            "(Python: overwrite=True)",
+            remedy="choose another name, remove it first, or replace an export with overwrite=True",
         )
     )

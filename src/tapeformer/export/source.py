@@ -21,9 +21,14 @@ Definition = tuple[str, str]
 """A module and a name in it."""
 
 
-def travelling(module: str) -> str:
-    """Return the source of a module with imports from its own folder."""
-    return OWN_IMPORT.sub(r"from .\1 import", _path(module).read_text(encoding="utf-8"))
+def travelling(module: str, package: str = ".") -> str:
+    """Return the source of a module with imports from its own folder.
+
+    `package` is "." where the folder is a package, as for transformers, and "" where its files are
+    imported by name.
+    """
+    text = _path(module).read_text(encoding="utf-8")
+    return OWN_IMPORT.sub(rf"from {package}\1 import", text)
 
 
 def definitions(roots: Iterable[Definition], title: str) -> str:
