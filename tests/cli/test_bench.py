@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tapeformer.bench import beaver, contests, engine_cost, speed, theorem
+from tapeformer.bench import (
+    beaver,
+    contests,
+    engine_cost,
+    figures,
+    speed,
+    theorem,
+    theorem_form,
+)
 from tapeformer.cli import bench
 from tapeformer.engines.registry import ENGINES
 from tapeformer.faults import TapeformerError
@@ -80,12 +88,21 @@ def test_an_unknown_engine_is_refused_before_anything_is_made(tmp_path: Path) ->
     assert not folder.exists()
 
 
+def _few_histograms(_engine: str) -> list[theorem_form.Row]:
+    model = theorem_form.Model("realtime", 7, 2)
+    return [theorem_form.single_steps(model, "sparse", "fill_and_drain", 16)]
+
+
 def test_theorem_writes_every_section(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[object] = []
     few = [theorem.Point("fill_and_drain", "paper", 2, space) for space in (16, 32)]
     monkeypatch.setattr(theorem, "points", lambda _: few)
+    monkeypatch.setattr(theorem_form, "LEVELS", range(1, 4))
+    monkeypatch.setattr(theorem_form, "SPACE", 16)
+    monkeypatch.setattr(theorem_form, "histograms", _few_histograms)
+    monkeypatch.setattr(figures, "drawn", figures.queues_of_a_stack)
 
     def costs(*given: object) -> list[dict[str, object]]:
         asked.extend(word for word in given if word in ENGINES)
@@ -97,7 +114,11 @@ def test_theorem_writes_every_section(
     bench.theorem(tmp_path)
     text = (tmp_path / "theorem.md").read_text(encoding="utf-8")
     assert asked == ["sparse", "sparse"]
-    assert all(f"## {title}" in text for title in ("Window", "Memory"))
+    assert all(f"## {title}" in text for title in ("Levels", "Single steps", "Window"))
+    assert {"theorem_form.png", "single_steps.png", "figure_1.png"} <= {
+        p.name for p in tmp_path.iterdir()
+    }
+    assert text.count("| yes |") == 1
     assert capsys.readouterr().out.split("\n\n")[0] in text
 
 

@@ -29,7 +29,7 @@ def tokens_per_step(folder: Path, rows: Sequence[Row], machine: str) -> list[str
         guide = [ys[0] * (x / xs[0]) ** (1 / levels if levels else 0) for x in xs]
         axes.plot(xs, guide, ":", color=line.get_color(), alpha=0.6)
     axes.legend()
-    return _save(figure, folder, f"tokens_per_step_{machine}")
+    return save(figure, folder, f"tokens_per_step_{machine}")
 
 
 def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
@@ -43,12 +43,12 @@ def ratios(folder: Path, rows: Sequence[Row], key: str) -> list[str]:
             label = f"{name}, {counted(levels, 'level')}"
             axes.plot([r["s"] for r in group], [r[key] for r in group], "o", label=label)
     axes.legend()
-    return _save(figure, folder, key.replace(" ", "_").replace("'", ""))
+    return save(figure, folder, key.replace(" ", "_").replace("'", ""))
 
 
 def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
     """Return steps and tokens per second as bars on log axes, with the least and the most as whiskers."""
-    figure, panels = _panels(2, (15, 1.5 + 0.3 * len(rows)))
+    figure, panels = panels_beside(2, (15, 1.5 + 0.3 * len(rows)))
     names = [f"{row['machine'].split(',')[0]}: {row['what']}" for row in rows]
     colours = [f"C{list(dict.fromkeys(r['what'] for r in rows)).index(r['what'])}" for r in rows]
     for axes, unit in zip(panels, ("steps", "tokens"), strict=True):
@@ -64,12 +64,12 @@ def speeds(folder: Path, rows: Sequence[Row]) -> list[str]:
         axes.set_yticklabels(names if unit == "steps" else [""] * len(rows))
         axes.invert_yaxis()
         axes.grid(visible=True, axis="x", which="major", alpha=0.4)
-    return _save(figure, folder, "speed")
+    return save(figure, folder, "speed")
 
 
 def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str]) -> list[str]:
     """Return what a token costs against `x`, a panel for each cost; times with their quartiles."""
-    figure, panels = _panels(len(ys), (6 * len(ys), 4.5))
+    figure, panels = panels_beside(len(ys), (6 * len(ys), 4.5))
     for axes, y in zip(panels, ys, strict=True):
         places, highest = [row[x] for row in rows], [row[y] for row in rows]
         axes.plot(places, highest, "o-")
@@ -78,24 +78,24 @@ def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str
             axes.fill_between(places, [row["lower quartile"] for row in rows], highest, alpha=0.2)
         axes.set(xscale="log", xlabel=x, ylabel=y, ylim=(0, 1.1 * max(highest)))
         axes.grid(visible=True, alpha=0.25)
-    return _save(figure, folder, name)
+    return save(figure, folder, name)
 
 
 def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
     """Return tokens per second over a run, piece by piece."""
-    figure, (axes,) = _panels(1, (8, 4.5))
+    figure, (axes,) = panels_beside(1, (8, 4.5))
     millions = [row["tokens"] / 1e6 for row in rows]
     axes.plot(millions, [row["tokens per second"] / 1e6 for row in rows], "o-")
     axes.set(xlabel="tokens so far (million)", ylabel="million tokens per second")
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, alpha=0.25)
-    return _save(figure, folder, "bb5_pace")
+    return save(figure, folder, "bb5_pace")
 
 
 def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
     """Return rows of Table 1 side by side: bits, window, tokens per step, dimension."""
     keys = ("precision_bits", "window", "cot_per_step", "dimension")
-    figure, panels = _panels(len(keys), (4 * len(keys), 1 + 0.35 * len(rows)))
+    figure, panels = panels_beside(len(keys), (4 * len(keys), 1 + 0.35 * len(rows)))
     for axes, key in zip(panels, keys, strict=True):
         axes.barh(range(len(rows)), [row[key] or 0 for row in rows])
         axes.set(xlabel=key.replace("_", " "), yticks=range(len(rows)))
@@ -104,10 +104,10 @@ def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
             axes.set_xscale("symlog")
         axes.invert_yaxis()
         axes.grid(visible=True, axis="x", alpha=0.4)
-    return _save(figure, folder, "table1")
+    return save(figure, folder, "table1")
 
 
-def _panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
+def panels_beside(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     """Return a figure with panels side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -118,13 +118,14 @@ def _panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
 
 
 def _figure(x: str, y: str, title: str) -> tuple[Any, Any]:
-    figure, (axes,) = _panels(1, (7, 5))
+    figure, (axes,) = panels_beside(1, (7, 5))
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y, title=title)
     axes.grid(visible=True, which="both", alpha=0.25)
     return figure, axes
 
 
-def _save(figure: Any, folder: Path, name: str) -> list[str]:
+def save(figure: Any, folder: Path, name: str) -> list[str]:
+    """Write a figure as PNG and SVG, and return its name for a page."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind in ("png", "svg"):
         figure.savefig(folder / f"{name}.{kind}", dpi=130)

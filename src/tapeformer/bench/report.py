@@ -107,7 +107,8 @@ def _page(name: str, command: str, sections: Sequence[Section]) -> str:
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [f"# {name}", "", f"`{command}`, tapeformer {__version__}, {date}; {hardware()}.", ""]
     for section in sections:
-        lines += [f"## {section.title}", "", section.text, "", markdown(section.rows), ""]
+        table = [markdown(section.rows), ""] if section.rows or not section.plots else []
+        lines += [f"## {section.title}", "", section.text, "", *table]
         lines += [f"![{plot}]({plot})\n" for plot in section.plots]
     return "\n".join(lines)
 

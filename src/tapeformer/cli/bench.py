@@ -66,6 +66,11 @@ of 1,024 tokens."""
 GPU_FIRST = "A process that answers one line, from its start to its end, with nothing cached."
 GPU_FILES = """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
 answer on disk. The two cores answer a sample of the file; their time is scaled."""
+LEVELS = """Fill and drain in the paper's construction at every number of levels. b is s^(1/k') rounded up to an
+even number with b^k' >= s + 2; the least total chain of thought is marked as best."""
+SINGLE = """Tokens from one step to the next, over the first 1,500 steps of zigzag on 64 cells."""
+FIGURES = """The paper's Figures 1 and 2 drawn from runs of its construction, repaired, and where the heads of
+two chains of thought attend. A head whose queue is not full yet attends to its own token."""
 MEMORY = "Memory does not grow with the number of tokens."
 
 
@@ -84,12 +89,28 @@ def theorem(
 
     name = engine_name(engine)
     make_folder(output)
+    form = _theorem_form(output, name, largest)
     sections, rows = measured(name, largest, _tell)
-    sections += _engine_costs(name, long)
+    sections += form + _engine_costs(name, long)
     plots = tokens_per_step(output, rows, "fill_and_drain")
     plots += ratios(output, rows, "window over s") + ratios(output, rows, "queue cells over k s")
     sections[0] = replace(sections[0], plots=plots)
     _write(output, "theorem", sections, shown=1)
+
+
+def _theorem_form(output: Path, engine: str, largest: int | None) -> list[Section]:
+    """Theorem 1 in its own form, what single steps cost, and the figures."""
+    from tapeformer.bench import figures, theorem_form, theorem_plots
+    from tapeformer.bench.report import Section
+
+    space = min(largest or theorem_form.SPACE, theorem_form.SPACE)
+    levels = theorem_form.against_levels(engine, space, _tell)
+    steps = theorem_form.histograms(engine)
+    return [
+        Section("Levels", LEVELS, levels, theorem_plots.against_levels(output, levels)),
+        Section("Single steps", SINGLE, steps, theorem_plots.single_steps(output, steps)),
+        Section("Figures", FIGURES, [], figures.drawn(output)),
+    ]
 
 
 def _engine_costs(engine: str, long: bool) -> list[Section]:
