@@ -15,6 +15,7 @@ from tapeformer.bench import (
     theorem,
     theorem_form,
 )
+from tapeformer.bench.report import Row
 from tapeformer.cli import bench
 from tapeformer.engines.registry import ENGINES
 from tapeformer.faults import TapeformerError
@@ -88,20 +89,28 @@ def test_an_unknown_engine_is_refused_before_anything_is_made(tmp_path: Path) ->
     assert not folder.exists()
 
 
-def _few_histograms(_engine: str) -> list[theorem_form.Row]:
+def _few_histograms(_engine: str) -> list[Row]:
     model = theorem_form.Model("realtime", 7, 2)
     return [theorem_form.single_steps(model, "sparse", "fill_and_drain", 16)]
+
+
+def _speedup() -> Row:
+    (row,) = theorem_form.steps_per_token((2,))
+    assert row["tokens per step"] == 0.5
+    return row
 
 
 def test_theorem_writes_every_section(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[object] = []
+    speedup = _speedup()
     few = [theorem.Point("fill_and_drain", "paper", 2, space) for space in (16, 32)]
     monkeypatch.setattr(theorem, "points", lambda _: few)
     monkeypatch.setattr(theorem_form, "LEVELS", range(1, 4))
     monkeypatch.setattr(theorem_form, "SPACE", 16)
     monkeypatch.setattr(theorem_form, "histograms", _few_histograms)
+    monkeypatch.setattr(theorem_form, "steps_per_token", lambda: [speedup])
     monkeypatch.setattr(figures, "drawn", figures.queues_of_a_stack)
 
     def costs(*given: object) -> list[dict[str, object]]:

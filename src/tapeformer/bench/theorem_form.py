@@ -11,9 +11,14 @@ import numpy as np
 from tapeformer.bench.report import Row
 from tapeformer.bench.theorem import Point, measure
 from tapeformer.bench.workloads import WORKLOADS
+from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.gallery import gallery_machine
 from tapeformer.inference.generation import Generation, Limits
+from tapeformer.simulator.fast import simulate
+from tapeformer.weights.count import count
 
 LEVELS = range(1, 11)
 SPACE = 256
@@ -73,6 +78,9 @@ MODELS = (
     Model("realtime", 8, 2),
 )
 STEPS = 1_500
+SPEEDUPS = (1, 2, 3, 4, 6, 8)
+SPEEDUP_STEPS = 2_400
+"""A multiple of every M, so that the last token is as full as the others."""
 
 
 def single_steps(model: Model, engine: str, workload: str = "zigzag", space: int = 64) -> Row:
@@ -99,3 +107,36 @@ def single_steps(model: Model, engine: str, workload: str = "zigzag", space: int
 def histograms(engine: str, models: Sequence[Model] = MODELS) -> list[Row]:
     """What single steps cost in each model, on one machine and input."""
     return [single_steps(model, engine) for model in models]
+
+
+def steps_per_token(speedups: Sequence[int] = SPEEDUPS) -> list[Row]:
+    """Measure BB(5)'s first steps with M of them in each token, and what that costs in width."""
+    return [_with_steps(steps) for steps in speedups]
+
+
+def _with_steps(steps: int) -> Row:
+    machine = gallery_machine("busy_beaver_5")
+    options = CompileOptions("realtime", levels=6, base=2, steps_per_token=steps)
+    bundle = compile_machine(machine, options)
+    run, limits = Generation(bundle, (), "sparse"), Limits(max_steps=SPEEDUP_STEPS)
+    for _ in run.pieces(limits):
+        pass
+    answer, counts = run.answer(0.0), count(bundle.weights)
+    expected = simulate(machine, (), max_steps=answer.steps)
+    if answer.tapes != expected.tapes:
+        raise TapeformerError(Fault(f"{steps} steps per token: not the direct simulation's tape"))
+    return {
+        "M": steps,
+        "steps": answer.steps,
+        "tokens": answer.cot_tokens - answer.boot_tokens,
+        "tokens per step": (answer.cot_tokens - answer.boot_tokens) / answer.steps,
+        "neurons": counts.neurons,
+        "ff depth": counts.ff_depth,
+        "bits per token": token_bits(bundle),
+        "d_model": counts.d_model,
+    }
+
+
+def token_bits(bundle: Bundle) -> int:
+    """Return the bits of a token: of each factor, enough for its values."""
+    return sum(max(1, (len(f.values) - 1).bit_length()) for f in bundle.weights.factors)

@@ -68,7 +68,7 @@ def steps_per_token(folder: Path, rows: Sequence[Row]) -> list[str]:
     panels[0].plot(ms, [1 / m for m in ms], ":", color="black", label="1 / M")
     panels[0].set(xscale="log", yscale="log", ylabel="tokens per step")
     panels[0].legend(frameon=False)
-    for colour, key in zip(COLOURS, ("AND gates", "bits per token", "ff depth"), strict=False):
+    for colour, key in zip(COLOURS, ("neurons", "bits per token", "ff depth"), strict=False):
         panels[1].plot(ms, [row[key] for row in rows], "o-", color=colour, label=key)
     panels[1].set(xscale="log", yscale="log", ylabel="what it costs")
     panels[1].legend(frameon=False)

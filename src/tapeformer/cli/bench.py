@@ -69,6 +69,8 @@ answer on disk. The two cores answer a sample of the file; their time is scaled.
 LEVELS = """Fill and drain in the paper's construction at every number of levels. b is s^(1/k') rounded up to an
 even number with b^k' >= s + 2; the least total chain of thought is marked as best."""
 SINGLE = """Tokens from one step to the next, over the first 1,500 steps of zigzag on 64 cells."""
+SPEEDUP = """BB(5)'s first 2,400 steps, base 2 with 6 levels, M steps in each token; the tape is the direct
+simulation's."""
 FIGURES = """The paper's Figures 1 and 2 drawn from runs of its construction, repaired, and where the heads of
 two chains of thought attend. A head whose queue is not full yet attends to its own token."""
 MEMORY = "Memory does not grow with the number of tokens."
@@ -106,9 +108,13 @@ def _theorem_form(output: Path, engine: str, largest: int | None) -> list[Sectio
     space = min(largest or theorem_form.SPACE, theorem_form.SPACE)
     levels = theorem_form.against_levels(engine, space, _tell)
     steps = theorem_form.histograms(engine)
+    speedups = theorem_form.steps_per_token()
     return [
         Section("Levels", LEVELS, levels, theorem_plots.against_levels(output, levels)),
         Section("Single steps", SINGLE, steps, theorem_plots.single_steps(output, steps)),
+        Section(
+            "Steps per token", SPEEDUP, speedups, theorem_plots.steps_per_token(output, speedups)
+        ),
         Section("Figures", FIGURES, [], figures.drawn(output)),
     ]
 
