@@ -107,8 +107,7 @@ def _page(name: str, command: str, sections: Sequence[Section]) -> str:
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [f"# {name}", "", f"`{command}`, tapeformer {__version__}, {date}; {hardware()}.", ""]
     for section in sections:
-        table = [markdown(section.rows), ""] if section.rows or not section.plots else []
-        lines += [f"## {section.title}", "", section.text, "", *table]
+        lines += [f"## {section.title}", "", section.text, "", markdown(section.rows), ""]
         lines += [f"![{plot}]({plot})\n" for plot in section.plots]
     return "\n".join(lines)
 

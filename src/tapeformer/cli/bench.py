@@ -108,14 +108,14 @@ def _theorem_form(output: Path, engine: str, largest: int | None) -> list[Sectio
     space = min(largest or theorem_form.SPACE, theorem_form.SPACE)
     levels = theorem_form.against_levels(engine, space, _tell)
     steps = theorem_form.histograms(engine)
-    speedups = theorem_form.steps_per_token()
+    speedups, drawn = theorem_form.steps_per_token(), figures.drawn(output)
     return [
         Section("Levels", LEVELS, levels, theorem_plots.against_levels(output, levels)),
         Section("Single steps", SINGLE, steps, theorem_plots.single_steps(output, steps)),
         Section(
             "Steps per token", SPEEDUP, speedups, theorem_plots.steps_per_token(output, speedups)
         ),
-        Section("Figures", FIGURES, [], figures.drawn(output)),
+        Section("Figures", FIGURES, [{"figure": name} for name in drawn], drawn),
     ]
 
 
