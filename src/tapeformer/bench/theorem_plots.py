@@ -23,7 +23,7 @@ def against_levels(folder: Path, rows: Sequence[Row]) -> list[str]:
     _curves(panels[0], rows, {"CoT over t": "CoT / t", FORM: "CoT / (t s^(1/k'))"})
     panels[0].plot([k], [total], "*", ms=15, color="black", zorder=5)
     label = f"least: k' = {k}"
-    panels[0].annotate(label, (k, total), textcoords="offset points", xytext=(6, -14))
+    panels[0].annotate(label, (k, total), textcoords="offset points", xytext=(-20, 12))
     _curves(panels[1], rows, {"boot tokens": "boot tokens"})
     _curves(panels[2], rows, {"window over s": "window / s", "base^k' over s": "b^k' / s"})
     _curves(panels[3], rows, {"s^(1/k')": "s^(1/k')", "base": "b, even"})
@@ -71,7 +71,8 @@ def steps_per_token(folder: Path, rows: Sequence[Row]) -> list[str]:
     for colour, key in zip(COLOURS, ("neurons", "bits per token", "ff depth"), strict=False):
         panels[1].plot(ms, [row[key] for row in rows], "o-", color=colour, label=key)
     panels[1].set(xscale="log", yscale="log", ylabel="what it costs")
-    panels[1].legend(frameon=False)
+    panels[1].legend(frameon=False, loc="center right")
+    panels[0].set_yticks([1 / m for m in ms], [f"1/{m}" for m in ms])
     for axes in panels:
         axes.set(xlabel="steps per token M", xticks=ms)
         axes.set_xticklabels(map(str, ms))
