@@ -51,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "extras", "folders", "layout", "machine", "simulator", "formats", "queues"),
         *("weights", "bundle", "engines", "constructions", "compile", "inference", "__version__"),
     },
+    "learning": {"faults", "extras", "bundle", "compile", "inference", "export", "__version__"},
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "constructions", "compile"),
         "inference",

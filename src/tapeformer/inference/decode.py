@@ -94,7 +94,7 @@ class Reader:
         made = int(self.steps_of[last[self.stepped]]) if last else 0
         return full_tokens * self.steps_per_token + made % self.steps_per_token
 
-    def configuration(self, window: NDArray[np.int32]) -> Decoded:
+    def configuration(self, window: NDArray[np.integer]) -> Decoded:
         """Return state, tapes and heads from the last tokens, oldest first."""
         return self.decoded([self.words(row) for row in window.tolist()])
 

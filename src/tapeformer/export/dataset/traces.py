@@ -52,26 +52,27 @@ class Tracer:
         made = self._generated(prompt)
         states = self.state_numbers(made)
         end = self.reader.outcome(made[-1].tolist())
-        tokens = np.concatenate([prompt, made])
+        tokens = np.concatenate([prompt.astype(self.dtype), made])
         tapes = self.reader.configuration(tokens[-self.bundle.window :]).tapes
         return Trace(
             word=tuple(word),
             prompt_length=len(prompt),
-            tokens=tokens.astype(self.dtype),
+            tokens=tokens,
             steps=len(states),
             state_numbers=states,
             outcome=(end or Outcome.LIMIT).value,
             output=tuple(self.glue.join(tape.content) for tape in tapes),
         )
 
-    def _generated(self, prompt: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _generated(self, prompt: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
         """Return the tokens that follow a prompt; each makes at most one step."""
         self._engine.restart()
         self._engine.prompt(prompt)
-        pieces: list[NDArray[np.int32]] = []
+        pieces: list[NDArray[np.unsignedinteger]] = []
         steps, piece = 0, SHORT
         while steps < self.max_steps:
-            pieces.append(self._engine.advance(min(piece, self.max_steps - steps), self._stop))
+            rows = self._engine.advance(min(piece, self.max_steps - steps), self._stop)
+            pieces.append(rows.astype(self.dtype))
             if self.reader.outcome(pieces[-1][-1].tolist()) is not None:
                 break
             steps += len(self.state_numbers(pieces[-1]))

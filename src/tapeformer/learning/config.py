@@ -1,0 +1,155 @@
+"""Experiments as files: a machine, its data, arms as lines, seeds, and how long to train."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, described, did_you_mean
+
+LOOK_BACKS = ("given", "learned", "rope", "alibi", "nope")
+SUPERVISION = ("all", "control")
+Record = TypeVar("Record", bound="DataConfig | Arm | Training")
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which traces: words up to `train_up_to` letters for training, of the lengths `test` for testing.
+
+    `levels` is the number of levels in training; longer words get the levels that they need.
+    """
+
+    machine: str
+    train_up_to: int
+    test: tuple[int, ...]
+    count: int = 300
+    test_words: int = 1
+    mirrored: float = 0.9
+    levels: int = 12
+    seed: int = 0
+    max_steps: int | None = None
+
+    def levels_for(self, length: int) -> int:
+        """Return the levels of a model that reads words of a length."""
+        return max(self.levels, (length + 1).bit_length() + 1)
+
+    def record(self) -> dict[str, Any]:
+        """Describe the data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One line of an experiment: what is shared, how the model looks back, what it is told."""
+
+    tied: bool = True
+    look_backs: str = "given"
+    supervision: str = "all"
+    train_up_to: int | None = None
+    hidden: int | None = None
+    seeds: int | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained: so many steps, or so many seconds if these come first."""
+
+    steps: int = 20_000
+    seconds: float | None = None
+    batch: int = 4096
+    hidden: int = 512
+    layers: int = 3
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.02
+    crop: int = 512
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A whole experiment."""
+
+    name: str
+    data: DataConfig
+    arms: Mapping[str, Arm]
+    seeds: tuple[int, ...] = (0,)
+    training: Training = field(default_factory=Training)
+
+    def seeds_of(self, arm: Arm) -> tuple[int, ...]:
+        """Return the seeds of an arm: the first few, where it asks for fewer."""
+        return self.seeds[: arm.seeds]
+
+    def record(self) -> dict[str, Any]:
+        """Describe the experiment."""
+        return asdict(self)
+
+
+def load_config(path: str | Path) -> Experiment:
+    """Read an experiment from YAML or JSON."""
+    path = Path(path)
+    try:
+        found = _parsed(path)
+    except (OSError, ValueError) as error:
+        raise _refused(path, f"the configuration cannot be read: {error}") from None
+    if not isinstance(found, dict) or not isinstance(found.get("arms"), dict):
+        raise _refused(path, "this is not an experiment", "data, arms, seeds and training")
+    found = {"name": path.stem, "training": {}, "seeds": [0], **found}
+    unknown = set(found) - {part.name for part in fields(Experiment)}
+    if unknown:
+        raise _refused(path, f"there is no part {sorted(unknown)[0]!r} in an experiment")
+    experiment = Experiment(
+        name=str(found["name"]),
+        data=_record(DataConfig, found.get("data"), path, "data"),
+        arms={n: _record(Arm, arm or {}, path, f"arm {n}") for n, arm in found["arms"].items()},
+        seeds=tuple(found["seeds"]),
+        training=_record(Training, found["training"], path, "training"),
+    )
+    return _checked(experiment, path)
+
+
+def _parsed(path: Path) -> Any:
+    """Read JSON, or YAML where a reader for it is installed."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return json.loads(text)
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+def _record(kind: type[Record], found: object, path: Path, where: str) -> Record:
+    """Make a record from a table; an unknown key is refused with the nearest."""
+    if not isinstance(found, dict):
+        raise _refused(path, f"{where} is not a table", got=described(found))
+    known = [part.name for part in fields(kind)]
+    for key in found:
+        if key not in known:
+            remedy = did_you_mean(str(key), known) or f"one of {', '.join(known)}"
+            raise _refused(path, f"{where} has no entry {key!r}", remedy=remedy)
+    entries: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
+    try:
+        return kind(**entries)
+    except TypeError as error:
+        raise _refused(path, f"{where} is not complete: {error}") from None
+
+
+def _checked(experiment: Experiment, path: Path) -> Experiment:
+    for name, arm in experiment.arms.items():
+        for given, known in ((arm.look_backs, LOOK_BACKS), (arm.supervision, SUPERVISION)):
+            if given not in known:
+                raise _refused(path, f"arm {name} cannot be {given!r}", " or ".join(known))
+    numbers = (*experiment.data.test, *experiment.seeds, experiment.data.count)
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise _refused(path, "lengths, seeds and count are whole numbers, 0 or more")
+    return experiment
+
+
+def _refused(
+    path: Path, what: str, expected: str = "", got: str = "", remedy: str = ""
+) -> TapeformerError:
+    return TapeformerError(Fault(what, SourceLocation(str(path)), expected, got, remedy))

@@ -1,0 +1,166 @@
+"""What each block of the model sees at a token, and what it must say: rows of small numbers.
+
+A block is a function of its own level and of the two beside it, so its inputs at a token are a row
+of values, and equal rows need to be learned once. 0 is a value that is not there (no such level, or
+a look-back before the start); v + 1 is the value v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tapeformer.learning.fields import Slot, TokenFields
+
+BESIDE = (-1, 0, 1)
+BLOCKS = ("stack", "clock", "control")
+
+
+@dataclass(frozen=True)
+class View:
+    """What one copy of a block reads and writes: slots in, slots out; `level` is 0 for the control."""
+
+    level: int
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+
+
+def views(fields: TokenFields, block: str) -> list[View]:
+    """Return every place where a block is applied."""
+    levels = range(1, fields.levels + 1)
+    if block == "stack":
+        return [_stack_view(fields, stack, level) for level in levels for stack in fields.stacks]
+    if block == "clock":
+        return [_clock_view(fields, level) for level in levels]
+    return [_control_view(fields)]
+
+
+def _stack_view(fields: TokenFields, stack: str, level: int) -> View:
+    """A stack's level sees itself and its neighbours, with their clocks."""
+    read = [slot for d in BESIDE for slot in _stack_slots(fields, stack, level + d)]
+    read += [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
+    return View(level, tuple(read), tuple(_stack_slots(fields, stack, level)))
+
+
+def _clock_view(fields: TokenFields, level: int) -> View:
+    """A level's clock sees its neighbours, how full the level below is, and the phase."""
+    read = [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
+    read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, level - 1)]
+    read.append(fields.named("phase"))
+    return View(level, tuple(read), tuple(_clock_slots(fields, level)))
+
+
+def _control_view(fields: TokenFields) -> View:
+    """The control sees itself, level 0 and level 1; what levels load is pooled over them."""
+    own = [fields.register(column) for column in fields.control]
+    read = [*own, *_clock_slots(fields, 1)]
+    read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, 1)]
+    return View(0, tuple(read), tuple(own))
+
+
+def _stack_slots(fields: TokenFields, stack: str, level: int) -> list[Slot]:
+    return [fields.cell(stack, level, role) for role in fields.cell_roles]
+
+
+def _clock_slots(fields: TokenFields, level: int) -> list[Slot]:
+    return [fields.tick(level, role) for role in fields.clock_roles]
+
+
+class Reader:
+    """Reads the rows of a block's views from tokens."""
+
+    def __init__(self, fields: TokenFields, block: str, device: torch.device) -> None:
+        self.block, self.fields, self.views = block, fields, views(fields, block)
+        self.inputs = [_Columns(view.inputs, device) for view in self.views]
+        self.outputs = [_Columns(view.outputs, device) for view in self.views]
+        self.pooled = _pooled_slots(fields, device) if block == "control" else None
+        self.levels = torch.tensor([view.level for view in self.views], device=device)
+
+    @property
+    def input_sizes(self) -> list[int]:
+        """The number of values of each input."""
+        pairs = [2] * self.pooled.pairs if self.pooled else []
+        return [slot.size for slot in self.views[0].inputs] + pairs
+
+    @property
+    def output_sizes(self) -> list[int]:
+        """The number of values of each output."""
+        return [slot.size for slot in self.views[0].outputs]
+
+    def rows(self, tokens: Tensor, at: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+        """Return inputs (views, n, F) at places and outputs (views, n, F') of the tokens after them.
+
+        `first` is where the context of each place begins.
+        """
+        read = torch.stack([columns.read(tokens, at, first) for columns in self.inputs])
+        if self.pooled:
+            read = torch.cat([read, self.pooled.read(tokens, at, first)[None]], -1)
+        said = torch.stack([columns.values(tokens, at + 1) for columns in self.outputs])
+        return read, said
+
+
+class _Columns:
+    """Some slots, ready to be gathered from tokens."""
+
+    def __init__(self, slots: Sequence[Slot], device: torch.device) -> None:
+        self.columns = torch.tensor([max(slot.column, 0) for slot in slots], device=device)
+        self.there = torch.tensor([slot.column >= 0 for slot in slots], device=device)
+        self.back = torch.tensor([slot.look_back or 0 for slot in slots], device=device)
+
+    def read(self, tokens: Tensor, at: Tensor, first: Tensor) -> Tensor:
+        """Return the values that the heads and the current token bring to each place."""
+        place = at[:, None] - self.back
+        live = (place >= first[:, None]) & self.there
+        found = tokens[place.clamp(min=0), self.columns].to(torch.uint8) + 1
+        return torch.where(live, found, 0).to(torch.uint8)
+
+    def values(self, tokens: Tensor, at: Tensor) -> Tensor:
+        """Return the values of the tokens at some places themselves."""
+        found = tokens[at[:, None], self.columns].to(torch.uint8) + 1
+        return torch.where(self.there, found, 0).to(torch.uint8)
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """For each pair of values of `load` and the prompt's symbol: whether some level has both."""
+
+    load: _Columns
+    symbol: _Columns
+    symbols: int
+
+    @property
+    def pairs(self) -> int:
+        return 2 * self.symbols
+
+    def read(self, tokens: Tensor, at: Tensor, first: Tensor) -> Tensor:
+        load, symbol = (c.read(tokens, at, first).long() for c in (self.load, self.symbol))
+        number = torch.where((load > 0) & (symbol > 0), (load - 1) * self.symbols + symbol, 0)
+        seen = torch.zeros(len(at), self.pairs + 1, dtype=torch.uint8, device=tokens.device)
+        return seen.scatter_(1, number, 1)[:, 1:] + 1
+
+
+def _pooled_slots(fields: TokenFields, device: torch.device) -> _Pooled:
+    levels = range(2, fields.levels + 1)
+    load = [fields.tick(level, "load") for level in levels]
+    symbol = [fields.tick(level, "delay.input") for level in levels]
+    return _Pooled(_Columns(load, device), _Columns(symbol, device), symbol[0].size)
+
+
+def row_hash(rows: Tensor, seed: int = 1) -> Tensor:
+    """Return 64 bits for each row; equal rows give equal bits."""
+    generator = torch.Generator().manual_seed(seed)
+    factors = torch.randint(-(2**62), 2**62, (rows.shape[-1],), generator=generator) * 2 + 1
+    mixed = (rows.long() + 1) * factors.to(rows.device)
+    mixed = (mixed ^ (mixed >> 29)) * -4658895280553007687
+    return (mixed ^ (mixed >> 32)).sum(-1)
+
+
+def distinct(keys: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the place of one row for each distinct key, and for each row which one that is."""
+    kept, inverse = torch.unique(keys, return_inverse=True)
+    places = torch.arange(len(keys), device=keys.device)
+    first = torch.zeros(len(kept), dtype=torch.long, device=keys.device)
+    return first.scatter_(0, inverse, places), inverse

@@ -1,0 +1,120 @@
+"""Training a block: batches of distinct situations, half of them those it finds hardest."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tapeformer.learning.config import Training
+from tapeformer.learning.level_model import Block
+from tapeformer.learning.tables import Table
+
+WARM_UP, REFRESH, SCORED = 200, 500, 1 << 18
+"""Steps of rising learning rate, steps between two searches for hard rows, rows searched at most."""
+AVERAGED_EVERY, AVERAGE = 10, 0.02
+Watch = Callable[[str], None]
+
+
+@dataclass
+class Progress:
+    """How far a training is."""
+
+    step: int = 0
+    loss: float = math.nan
+    wrong: int = -1
+
+
+class BlockTrainer:
+    """Trains one block of a model on its table; all seeds and copies side by side."""
+
+    def __init__(self, block: Block, rows: Table, training: Training, seeds: list[int]) -> None:
+        self.block, self.rows, self.training, self.seeds = block, rows, training, seeds
+        self.device = rows.inputs.device
+        self.dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
+        self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in seeds]
+        self.batch = max(8, training.batch // block.copies)
+        self.parameters = list[Tensor](block.parameters())
+        self.optimiser = torch.optim.AdamW(
+            self.parameters,
+            lr=training.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=training.weight_decay,
+            fused=self.device.type == "cuda",
+        )
+        self.averages = [parameter.detach().clone() for parameter in self.parameters]
+        self.hard: Tensor | None = None
+        self.progress = Progress()
+
+    def run(self, steps: int, seconds: float | None, watch: Watch | None = None) -> None:
+        """Train, then take the running average of the parameters."""
+        started, done = time.perf_counter(), 0.0
+        while done < 1:
+            spent = time.perf_counter() - started
+            step = self.progress.step
+            done = max(step / steps, spent / seconds if seconds else 0.0)
+            if step % REFRESH == 0:
+                self._refresh()
+                if watch is not None:
+                    watch(f"step {step:,}, loss {self.progress.loss:.2e}")
+            self._step(min(done, 1.0))
+        with torch.no_grad():
+            torch._foreach_copy_(self.parameters, self.averages)
+
+    def _step(self, done: float) -> None:
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.training.learning_rate * cosine(self.progress.step, done)
+        rows = self._drawn()
+        losses, _ = self.block.losses(self.rows.inputs[rows], self.rows.outputs[rows], self.dtype)
+        loss = losses.mean(-1).sum()
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        self.optimiser.step()
+        self.progress.step += 1
+        if self.progress.step % AVERAGED_EVERY == 0:
+            with torch.no_grad():
+                torch._foreach_lerp_(self.averages, self.parameters, AVERAGE)
+        if self.progress.step % REFRESH == 0:
+            self.progress.loss = float(loss.detach()) / len(self.generators)
+
+    def _drawn(self) -> Tensor:
+        """Draw rows (seeds * copies, batch): of each copy's own, half at random and half hard ones."""
+        copies, half = self.block.copies, self.batch // 2
+        size = (copies, self.batch)
+        random = torch.stack(
+            [torch.rand(size, generator=g, device=self.device) for g in self.generators]
+        )
+        counts, starts = self.rows.counts[:, None], self.rows.starts[:, None]
+        rows = starts + (random * counts).long().clamp(max=counts - 1)
+        if self.hard is not None:
+            number = (random[..., :half] * self.hard.shape[-1]).long()
+            rows[..., :half] = self.hard.gather(-1, number)
+        return rows.flatten(0, 1)
+
+    @torch.no_grad()
+    def _refresh(self) -> None:
+        """Find, for each seed and copy, the rows of highest loss in a part of the table."""
+        if not self.progress.step:
+            return
+        found = []
+        for copy in range(self.block.copies):
+            start, count = int(self.rows.starts[copy]), int(self.rows.counts[copy])
+            some = torch.randperm(count, device=self.device)[:SCORED] + start
+            parts = torch.split(some, 1 << 14)
+            losses = torch.cat([self._losses(part, copy) for part in parts], 1)
+            most = min(4 * self.batch, count)
+            top = some[losses.topk(most, 1).indices]
+            found.append(top.repeat(1, -(-4 * self.batch // most))[:, : 4 * self.batch])
+        self.hard = torch.stack(found, 1)
+
+    def _losses(self, rows: Tensor, copy: int) -> Tensor:
+        return self.block.scores(self.rows.inputs[rows], self.rows.outputs[rows], copy)[0]
+
+
+def cosine(step: int, done: float) -> float:
+    """Return how much of the learning rate to use: rising at first, then falling to a hundredth."""
+    return min(1.0, (step + 1) / WARM_UP) * max(0.01, 0.5 * (1 + math.cos(math.pi * done)))
