@@ -41,12 +41,10 @@ class Agreement:
         """The places of the fields that hold the symbol under a head, and the symbol of each value."""
         name, symbols = f"tape{tape + 1}/head", self.truth.machine.symbols
         if coded:
-            places = [
-                self._place[f"{name}.bit{bit}"]
-                for bit in range(len(coded))
-                if f"{name}.bit{bit}" in self._place
-            ]
-            return places, np.array([symbols.index(symbol) for symbol in coded], np.int32)
+            bits = (f"{name}.bit{bit}" for bit in range(len(coded)))
+            places = [self._place[bit] for bit in bits if bit in self._place]
+            known = np.array([symbols.index(symbol) for symbol in coded], np.int32)
+            return (places, known) if places else None
         if name not in self._place:
             return None
         return [self._place[name]], self._numbers(self._place[name], symbols)

@@ -178,7 +178,7 @@ class Recording:
         """Take tokens into the open slice, and close it whenever it is full."""
         while len(rows):
             taken, rows = rows[: self._room()], rows[self._room() :]
-            steps = self.progress.steps + np.cumsum(self._stepped(taken))
+            steps = self.progress.steps + np.cumsum(self._made(taken))
             self._note(taken, steps)
             with self._lock:
                 self._open.append(taken)
@@ -196,10 +196,9 @@ class Recording:
     def _packed(self) -> Slice:
         """The open slice as it is now."""
         rows, width = np.concatenate(self._open), self.parts[-1].width
-        stepped = self._stepped(rows)
-        rules = np.full(len(rows), -1, np.int32)
-        rules[stepped] = self.truth.rules(self._steps, self._steps + int(stepped.sum()))
-        agree = self._agreement.of(rows, self._steps + np.cumsum(stepped), stepped)
+        steps = self._steps + np.cumsum(self._made(rows))
+        rules = self.truth.rules(self._steps, int(steps[-1]))
+        agree = self._agreement.of(rows, steps, self._made(rows) > 0)
         return Slice(
             start=self._start,
             stop=self._start + len(rows),
@@ -210,13 +209,13 @@ class Recording:
             content=packed(rows, width, rules, agree),
         )
 
-    def _stepped(self, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
-        reader = self.parts[-1].reader
-        return np.asarray(rows[:, reader.stepped] == reader.step_mark)
+    def _made(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The steps that each of some tokens makes."""
+        return self.parts[-1].reader.steps(rows)
 
     def _note(self, rows: NDArray[np.int32], steps: NDArray[np.int64]) -> None:
         """Look for the first step, for levels that start, and for the first difference."""
-        progress, stepped = self.progress, self._stepped(rows)
+        progress, stepped = self.progress, self._made(rows) > 0
         if progress.boot is None and stepped.any():
             progress.boot = progress.tokens + int(np.argmax(stepped)) - progress.prompt
         agree = self._agreement.of(rows, steps, stepped)

@@ -20,6 +20,7 @@ MOST_WORD = 5000
 SHORT = 12
 MOST_LEVELS = {"realtime": 16, "paper": 4, "post": 1}
 MOST_WINDOW = 1 << 15
+MOST_STEPS_PER_TOKEN = 3
 """Bounds that keep a request within seconds; `tapeformer run` has none of them."""
 
 Record = dict[str, Any]
@@ -96,6 +97,9 @@ def _options(given: Record) -> CompileOptions:
         if given.get(option) not in (None, ""):
             named[option] = given[option]
     options = checked_options(CompileOptions(**named))
+    if options.steps_per_token > MOST_STEPS_PER_TOKEN:
+        got = options.steps_per_token
+        raise _refused("too many steps in a token for the page", MOST_STEPS_PER_TOKEN, got)
     most = MOST_LEVELS.get(options.construction, 1)
     if options.levels is not None and options.levels > most:
         raise _refused(
@@ -108,11 +112,7 @@ def _options(given: Record) -> CompileOptions:
     return options
 
 
-OPTIONS = tuple(
-    name
-    for name in ("construction", "levels", "base", "heads", "steps_per_token")
-    if name in CompileOptions.__dataclass_fields__
-)
+OPTIONS = ("construction", "levels", "base", "heads", "steps_per_token")
 """What a page may choose about a model."""
 
 

@@ -85,7 +85,8 @@ class Session:
         status = "fault" if self.faults else "compiling" if recording is None else "done"
         record: Record = {"status": "running" if self.busy and recording else status}
         record["options"] = {
-            name: getattr(self.model.options, name) for name in ("construction", "levels", "base")
+            name: getattr(self.model.options, name)
+            for name in ("construction", "levels", "base", "steps_per_token")
         }
         if self.faults:
             return {**record, "faults": self.faults, "text": self.text}

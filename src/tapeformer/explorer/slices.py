@@ -1,7 +1,7 @@
 """Tokens in slices: a few hundred at a time, compressed, so that a run of a million fits a page.
 
-A slice holds consecutive tokens of one model as columns, one for each field, then for each token
-the rule that the direct simulation applies there and whether the two agree.
+A slice holds consecutive tokens of one model as columns, one for each field, then the rule of the
+direct simulation for each step that they make, and for each token whether the two agree.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Slice:
 def packed(
     rows: NDArray[np.int32], width: int, rules: NDArray[np.int32], agree: NDArray[np.bool_]
 ) -> bytes:
-    """Compress the columns of some tokens, their rules and whether they agree."""
+    """Compress the columns of some tokens, the rules of their steps and whether they agree."""
     columns = np.ascontiguousarray(rows.T.astype(_kind(width))).tobytes()
     numbers = np.where(rules < 0, NO_RULE, rules).astype("<u2").tobytes()
     return zlib.compress(columns + numbers + agree.astype(np.uint8).tobytes(), QUICKLY)

@@ -82,6 +82,7 @@ export function showMachineOf(run) {
   byId("construction").value = construction ?? "realtime";
   byId("levels").value = levels ?? "";
   byId("base").value = base ?? "";
+  byId("steps").value = (run.record.options?.steps_per_token ?? 1) > 1 ? run.record.options.steps_per_token : "";
   byId("gallery").value = [...byId("gallery").options].some((o) => o.value === state.name) ? state.name : "";
 }
 

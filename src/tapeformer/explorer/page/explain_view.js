@@ -39,16 +39,36 @@ export function drawExplain(t) {
 /** @param {number} t */
 function tokenParts(t) {
   const { run } = state;
-  const rule = run.rule(t);
+  const rules = run.rules(t);
   const heading = html("h2", {}, "What this token does");
   const parts = [heading];
-  if (rule) parts.push(html("h3", {}, `Token ${grouped(run.label(t))} is step ${grouped(run.steps(t))}`), ruleParagraph(rule));
+  const first = run.steps(t) - rules.length + 1;
+  const steps = rules.length > 1 ? `makes steps ${grouped(first)} to ${grouped(run.steps(t))}` : `is step ${grouped(run.steps(t))}`;
+  if (rules.length) parts.push(html("h3", {}, `Token ${grouped(run.label(t))} ${steps}`), ...rules.map(ruleParagraph));
   else parts.push(...phaseParts(t));
   if (t === run.last && run.record.outcome) {
     parts.push(html("p", {}, html("b", {}, OUTCOMES[run.record.outcome]), ` after ${counted(run.steps(t), "step")} in ${counted(run.label(t), "token")}.`));
   }
-  parts.push(...moveParts(t), html("p", { class: "hint" }, "Click a cell to see where it lives, which head fetches it and which neuron wrote it."));
+  parts.push(...moveParts(t), ...growthParts(t), html("p", { class: "hint" }, "Click a cell to see where it lives, which head fetches it and which neuron wrote it."));
+  if (!run.steps(t)) parts.push(...reasonParts());
   return parts;
+}
+
+/** Where a larger model has taken over. @param {number} t */
+function growthParts(t) {
+  const grown = state.run.models.find((/** @type {any} */ model) => model.start === t && t > 0);
+  if (!grown) return [];
+  return [html("p", {}, html("b", {}, "The model grew here. "), `It has ${grown.levels} levels from this token on and looks back ${grown.window - 1} tokens at most; the tokens before are kept.`)];
+}
+
+/** Why fixed look-backs are enough, for who opens the page. */
+function reasonParts() {
+  if (state.run.models[0].construction !== "realtime") return [];
+  return [
+    html("p", { class: "lead" }, html("b", {}, "Why fixed look-backs are enough")),
+    html("p", {}, "The cells near the head are in the token itself. Deeper ones are on rings. A ring needs no address: in every token a head fetches the column that was written a fixed number of tokens ago, and the token writes it again. So the ring turns by itself."),
+    html("p", {}, "Each level's ring is twice as long as the one below. A block goes down a level when there is too much above and comes back before it is needed, so the stack may grow as deep as it likes: only more, longer rings, each with its own fixed look-back."),
+  ];
 }
 
 /** @param {any} rule */

@@ -239,7 +239,7 @@ async function openAddress(start) {
 /** Begin a run of a machine of the gallery; false where there is none of this name. @param {URLSearchParams} asked */
 async function beginAddress(asked) {
   const number = (/** @type {string} */ key) => (asked.get(key) ? Number(asked.get(key)) : null);
-  const given = { gallery: asked.get("machine"), word: asked.get("input") ?? "", construction: asked.get("construction"), levels: number("levels"), base: number("base") };
+  const given = { gallery: asked.get("machine"), word: asked.get("input") ?? "", construction: asked.get("construction"), levels: number("levels"), base: number("base"), steps_per_token: number("steps_per_token") };
   const { run } = await state.source.json("runs", given).catch(() => ({}));
   if (!run) return false;
   const [kind, which, input] = (asked.get("broken") ?? "").split(":");

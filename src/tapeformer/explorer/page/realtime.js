@@ -1,5 +1,7 @@
 // Reading the tokens of the real-time construction: rings, stacks and tapes, as its decoder does.
 
+import { joined } from "./run.js";
+
 const TRACKS = 5;
 const KINDS = ["main", "delay"];
 const NO_MARK = "-";
@@ -22,6 +24,9 @@ export class RealtimeReading {
     this.marked = run.number("1");
     this.axis = ["main", "delay"];
     this.ringCache = new Map();
+    this.block = this.reading.steps_per_token ?? 1;
+    /** The symbols of a cell that holds several, by the number of its text. @type {Map<number, string[]>} */
+    this.blocks = new Map();
     /** @type {any[]} */
     this.stacks = [];
     for (let tape = 1; tape <= run.machine.tapes; tape++) {
@@ -80,12 +85,25 @@ export class RealtimeReading {
 
   /** @param {string} name @param {string[]} symbols @param {number} start @param {number} stop */
   coded(name, symbols, start, stop) {
-    const numbers = new Int32Array(stop - start);
-    for (let bit = 0; 1 << bit < symbols.length; bit++) {
-      const values = this.run.series(`${name}.bit${bit}`, start, stop);
-      for (let i = 0; i < values.length; i++) if (values[i] === this.marked) numbers[i] |= 1 << bit;
+    const width = Math.ceil(Math.log2(symbols.length));
+    /** @type {Int32Array[]} */
+    const parts = [];
+    for (let cell = 0; cell < (name.includes("/window") ? 1 : this.block); cell++) {
+      const numbers = new Int32Array(stop - start);
+      for (let bit = 0; bit < width; bit++) {
+        const values = this.run.series(`${name}.bit${cell * width + bit}`, start, stop);
+        for (let i = 0; i < values.length; i++) if (values[i] === this.marked) numbers[i] |= 1 << bit;
+      }
+      parts.push(numbers);
     }
-    return Int16Array.from(numbers, (number) => this.run.number(symbols[number] ?? SOME));
+    return Int16Array.from(parts[0], (_, i) => this.blockId(parts.map((numbers) => symbols[numbers[i]] ?? SOME)));
+  }
+
+  /** The number of the text of one symbol or of several in a cell. @param {string[]} held */
+  blockId(held) {
+    const id = this.run.number(held.join(""));
+    if (held.length > 1) this.blocks.set(id, held);
+    return id;
   }
 
   /** Level 0: the cells in the token's own registers, track 0 first. @param {number} t @param {any} stack */
@@ -210,10 +228,30 @@ export class RealtimeReading {
     const [left, right] = this.stacks.slice(2 * tape - 2, 2 * tape);
     const phase = this.run.phase(t);
     if (tape === 1 && phase !== "run" && phase !== "rewind") return this.loading(t, most);
+    if (this.block > 1) return this.spelled(t, tape, most);
     return {
       left: this.beside(t, left, most),
       head: this.head(t, tape),
       right: this.beside(t, right, most),
+    };
+  }
+
+  /** A tape whose cells hold several symbols each: the registers around the head, then the stacks.
+   * @param {number} t @param {number} tape @param {number} most */
+  spelled(t, tape, most) {
+    const symbols = this.reading.coded[tape - 1];
+    const near = [];
+    for (let cell = 0; cell < 3 * this.block; cell++) {
+      const name = `tape${tape}/window${cell}`;
+      near.push({ id: this.coded(name, symbols, t, t + 1)[0], t, name: `${name}.bit0`, level: -1, track: 0 });
+    }
+    const place = this.block + Number(this.run.text(t, `tape${tape}/position`));
+    const [left, right] = this.stacks.slice(2 * tape - 2, 2 * tape).map((stack) => this.beside(t, stack, most));
+    const apart = (/** @type {any} */ cell) => (this.blocks.get(cell.id) ?? [this.run.texts[cell.id]]).map((symbol) => ({ ...cell, id: this.run.number(symbol) }));
+    return {
+      left: [...near.slice(0, place).reverse(), ...left.flatMap((cell) => apart(cell).reverse())].slice(0, most),
+      head: near[place],
+      right: [...near.slice(place + 1), ...right.flatMap(apart)].slice(0, most),
     };
   }
 
@@ -311,15 +349,4 @@ export class RealtimeReading {
     const ring = this.ring(t, this.stacks[0], highest);
     return ring !== null && ring.passed % ring.block === 0;
   }
-}
-
-/** @param {Int16Array[]} parts */
-function joined(parts) {
-  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,7 +1,6 @@
 // A run as the page knows it: what it is, how far it has come, and a few slices of its tokens.
 
 const MOST_BYTES = 48 << 20;
-const NO_RULE = 0xffff;
 /** What is read where there is no token. */
 export const NOTHING = -1;
 
@@ -192,12 +191,18 @@ export class Run {
     return slice ? slice.steps + slice.counts[t - slice.start] : 0;
   }
 
-  /** The rule that the direct simulation applies in a token, or null. @param {number} t */
+  /** The last rule that the direct simulation applies in a token, or null. @param {number} t */
   rule(t) {
+    return this.rules(t).at(-1) ?? null;
+  }
+
+  /** The rules of all steps that a token makes. @param {number} t @returns {any[]} */
+  rules(t) {
     const slice = this.sliceAt(t);
-    if (!slice) return null;
-    const number = slice.rules[t - slice.start];
-    return number === NO_RULE ? null : this.machine.rules[number];
+    if (!slice) return [];
+    const at = t - slice.start;
+    const numbers = slice.rules.subarray(at ? slice.counts[at - 1] : 0, slice.counts[at]);
+    return Array.from(numbers, (number) => this.machine.rules[number]).filter(Boolean);
   }
 
   /** Whether a token has the direct simulation's state and symbols under the heads. @param {number} t */
@@ -219,15 +224,26 @@ function prepared(slice, model) {
   const size = fields * count * slice.width;
   const bytes = slice.data.slice(0);
   const values = slice.width === 1 ? bytes.subarray(0, size) : new Uint16Array(bytes.buffer, 0, fields * count);
-  const rules = new Uint16Array(bytes.slice(size, size + 2 * count).buffer);
-  const agree = bytes.subarray(size + 2 * count);
   const counts = new Uint32Array(count);
   let steps = 0;
   const stepped = model.index.get("stepped");
-  const yes = stepped === undefined ? -1 : model.domains[model.fields[stepped][1]].indexOf("1");
+  const made = model.domains[model.fields[stepped][1]].map(Number);
   for (let i = 0; i < count; i++) {
-    if (stepped !== undefined && values[stepped * count + i] === yes) steps += 1;
+    steps += made[values[stepped * count + i]];
     counts[i] = steps;
   }
+  const rules = new Uint16Array(bytes.slice(size, size + 2 * steps).buffer);
+  const agree = bytes.subarray(size + 2 * steps);
   return { ...slice, data: bytes, count, values, rules, agree, counts };
+}
+
+/** Some series, one after another. @param {Int16Array[]} parts */
+export function joined(parts) {
+  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

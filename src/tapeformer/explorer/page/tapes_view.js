@@ -63,8 +63,8 @@ export function drawTapes() {
 
 /** How far a head has moved in a token. @param {number} index @param {number} token */
 function shift(index, token) {
-  const rule = state.run.rule(token);
-  return rule ? { L: -1, S: 0, R: 1 }[/** @type {"L"|"S"|"R"} */ (rule.moves[index])] : 0;
+  const moves = state.run.rules(token).map((/** @type {any} */ rule) => ({ L: -1, S: 0, R: 1 })[/** @type {"L"|"S"|"R"} */ (rule.moves[index])]);
+  return moves.reduce((/** @type {number} */ sum, /** @type {number} */ move) => sum + move, 0);
 }
 
 /** @param {any} picture @param {number} tape @param {number} token @param {number} width @param {number} wide */

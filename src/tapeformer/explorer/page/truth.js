@@ -19,7 +19,7 @@ export class Truth {
     if (this.slice !== slice || t < this.t) this.restart(slice);
     while (this.t < t) {
       this.t += 1;
-      this.apply(this.run.rule(this.t));
+      for (const rule of this.run.rules(this.t)) this.apply(rule);
     }
     return this.tapes;
   }
@@ -36,7 +36,6 @@ export class Truth {
 
   /** @param {any} rule */
   apply(rule) {
-    if (!rule) return;
     this.tapes.forEach((tape, i) => {
       if (rule.write[i] === this.run.machine.blank) tape.cells.delete(tape.head);
       else tape.cells.set(tape.head, rule.write[i]);
