@@ -77,13 +77,19 @@ def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     out, inputs = asked.out(), read_inputs(asked.inputs)
     with Watch("inputs", len(inputs)) as watch:
         found = answer_lines(model, inputs, out, options, watch, Where(cluster=asked.cluster))
-    interrupted = watch.interrupted and found.answered < found.inputs
+    tell(found, asked, watch.interrupted)
+
+
+def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "inputs") -> NoReturn:
+    """Print how many were answered and what they came to, and end with the status for it."""
+    out = asked.out()
+    interrupted = stopped and found.answered < found.inputs
     if asked.as_json:
-        print_json({"answers": str(out), "inputs": found.inputs, "outcomes": found.outcomes})
+        print_json({"answers": str(out), unit: found.inputs, "outcomes": found.outcomes})
     elif not interrupted:
-        print(f"{found.answered:,} inputs answered in {out}: {_outcomes_text(found)}")
+        print(f"{found.answered:,} {unit} answered in {out}: {_outcomes_text(found)}")
     if interrupted:
-        told = f"interrupted: {found.answered:,} of {found.inputs:,} inputs are answered in {out}"
+        told = f"interrupted: {found.answered:,} of {found.inputs:,} {unit} are answered in {out}"
         print(f"{told}; run the same command again to resume", file=sys.stderr)
     raise typer.Exit(INTERRUPTED if interrupted else exit_status(found))
 

@@ -13,6 +13,7 @@ import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.batch import Asked, check_alone, reads_once, refused, run_batch
+from tapeformer.cli.batch_machines import or_machines
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import EngineName, find_model
 from tapeformer.cli.options import provides
@@ -127,6 +128,7 @@ def run_options(
     )
 
 
+@or_machines(run_options)
 @or_row(run_row_command)
 @reads_once
 @provides(model=find_model, options=run_options)
@@ -149,7 +151,8 @@ def run(
         run_batch(model, options, Asked(batch, answers, as_json, cluster))
     if answers is not None or cluster is not None:
         given = "--answers" if answers is not None else "--cluster"
-        raise refused(f"{given} was given without --batch", "leave it out, or give both")
+        what = f"{given} was given without --batch or --machines"
+        raise refused(what, "leave it out, or give both")
     if options.checkpoint is not None and (trace is not None or show):
         raise refused("a resumed run shows no earlier tokens", "leave out --trace and --show")
     from tapeformer.inference.run import run_model

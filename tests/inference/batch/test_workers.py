@@ -20,6 +20,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
+from tapeformer.inference.workers.local import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
 
 MACHINE = gallery_machine("palindrome")
@@ -93,6 +94,7 @@ def test_a_process_that_dies_costs_no_answer(
     def victims() -> list[int]:
         return [child.pid for child in active_children() if child.pid]
 
+    monkeypatch.setattr(files, "pool_at", lambda _, task: ProcessPool(task, 2))
     found = run_file(model, INPUTS, tmp_path / "answers", watch=killing(victims))
     assert found.answered == len(INPUTS)
     assert (tmp_path / "answers").read_bytes() == alone
@@ -180,4 +182,4 @@ def test_groups_come_out_in_the_order_they_went_in(
 )
 def test_a_worker_that_fails_is_told(task: Task[int, int], message: str) -> None:
     with pytest.raises(TapeformerError, match=message):
-        list(in_order(pool_at(Where(2), task), iter([1]), lambda: True))
+        list(in_order(ProcessPool(task, 2), iter([1]), lambda: True))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -22,10 +23,10 @@ from tapeformer.bundle.save import model_digest
 from tapeformer.cache.store import Store
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
-from tapeformer.inference.batch.recorder import ERROR, AnswerLines, answer_start
-from tapeformer.inference.batch.runner import BatchModel, BatchOptions
+from tapeformer.inference.batch.recorder import ERROR, AnswerLines, Line, answer_start
+from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.records import Record
-from tapeformer.inference.workers import Where, in_order, pool_at
+from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.result import Outcome
 
 GROUP_SECONDS = 0.5
@@ -36,6 +37,8 @@ DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
     "spaced": "to inputs that were read otherwise: only one of both with spaced=True",
+    "given": "to other machines",
+    "options": "with other options",
 }
 """What is wrong with an earlier line that has another value under a key."""
 
@@ -74,6 +77,20 @@ class Summary:
 LOCAL = Where()
 
 
+@dataclass(frozen=True)
+class Work:
+    """What lines are turned into: a task for workers, and what answers must be like to be kept.
+
+    `start` returns the keys that the answer to a line begins with; `limits` are those of steps and of
+    tokens; `group` is how many lines a worker gets at first.
+    """
+
+    task: Task[list[str], list[Line]]
+    start: Callable[[str | None], Record]
+    limits: tuple[int, int]
+    group: int
+
+
 def run_file(
     model: BatchModel,
     inputs: Inputs,
@@ -86,19 +103,36 @@ def run_file(
 
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
+    where = where if len(inputs) > INPUTS or where.cluster else replace(where, processes=1)
+    shared = replace(model, options=replace(model.options, processes=where.processes))
+    digest = cache(lambda: model_digest(model.bundle))
+    work = Work(
+        AnswerLines(shared),
+        lambda text: answer_start(text, digest(), model.options.spaced),
+        (model.options.max_steps, model.options.max_tokens),
+        INPUTS,
+    )
+    Store("code", model.options.cache).check()
+    return answer_file(work, inputs, answers, where, watch)
+
+
+def answer_file(
+    work: Work,
+    inputs: Inputs,
+    answers: Path,
+    where: Where,
+    watch: Callable[[int], bool] | None,
+) -> Summary:
+    """Have workers turn every line into a line of JSON, in order; answers that are there are kept."""
     with _alone_with(answers) as file:
-        outcomes = _resumed(file, answers, model, inputs)
-        groups = Groups(islice(inputs, outcomes.total(), None))
-        count = len(inputs) - outcomes.total()
+        outcomes = _resumed(file, answers, work, inputs)
+        groups = Groups(islice(inputs, outcomes.total(), None), work.group)
 
         def tick() -> bool:
             return watch is None or watch(outcomes.total())
 
-        if count:
-            Store("code", model.options.cache).check()
-            where = where if count > INPUTS or where.cluster else replace(where, processes=1)
-            task = AnswerLines(_shared(model, where.processes))
-            with closing(in_order(pool_at(where, task), groups, tick)) as found:
+        if outcomes.total() < len(inputs):
+            with closing(in_order(pool_at(where, work.task), groups, tick)) as found:
                 for lines in found:
                     _append(file, answers, "".join(f"{line.text}\n" for line in lines).encode())
                     outcomes.update(line.outcome for line in lines)
@@ -109,8 +143,8 @@ def run_file(
 class Groups:
     """Lines in groups, which grow while they are answered quickly; a kill loses groups under way."""
 
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines, self._size = lines, INPUTS
+    def __init__(self, lines: Iterator[str], size: int) -> None:
+        self._lines, self._size, self._least = lines, size, size
         self._since: float | None = None
         self._lines_since = 0
 
@@ -132,13 +166,9 @@ class Groups:
         self._lines_since += lines
         if now - self._since > GROUP_SECONDS / 4:
             per_group = self._lines_since / (now - self._since) * GROUP_SECONDS
-            self._size = int(min(max(INPUTS, per_group), MOST_LINES)) // INPUTS * INPUTS
+            self._size = int(min(max(self._least, per_group), MOST_LINES))
+            self._size -= self._size % self._least
             self._since, self._lines_since = now, 0
-
-
-def _shared(model: BatchModel, processes: int) -> BatchModel:
-    """Return the model for workers that have to find room in the same memory."""
-    return replace(model, options=replace(model.options, processes=processes))
 
 
 @contextmanager
@@ -194,19 +224,18 @@ def _unwritable(answers: Path, error: OSError) -> TapeformerError:
     return TapeformerError(Fault(why, SourceLocation(str(answers)), remedy=remedy))
 
 
-def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) -> Counter[str]:
+def _resumed(file: IO[bytes], answers: Path, work: Work, inputs: Inputs) -> Counter[str]:
     """Return the outcomes of the inputs that are answered already; half a line at the end is removed."""
     outcomes: Counter[str] = Counter()
-    expected, digest, end = iter(inputs), "", 0
+    expected, end = iter(inputs), 0
     with answers.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            digest = digest or model_digest(model.bundle)
-            start = answer_start(next(expected, None), digest, model.options.spaced)
-            if not line.endswith(b"\n") and _begins(line, start):
+            text = next(expected, None)
+            start = work.start(text)
+            if not line.endswith(b"\n") and text is not None and _begins(line, start):
                 break
-            outcomes[
-                _outcome(line, start, model.options, SourceLocation(str(answers), number))
-            ] += 1
+            place = SourceLocation(str(answers), number)
+            outcomes[_outcome(line, start, work.limits, place)] += 1
             end += len(line)
     try:
         file.truncate(end)
@@ -218,20 +247,19 @@ def _resumed(file: IO[bytes], answers: Path, model: BatchModel, inputs: Inputs) 
 def _begins(half: bytes, start: Record) -> bool:
     """Return whether half a line is the beginning of the answer that is due."""
     due = json.dumps(start, ensure_ascii=False).encode()[:-1]
-    return start["input"] is not None and half[: len(due)] == due[: len(half)]
+    return half[: len(due)] == due[: len(half)]
 
 
-def _outcome(line: bytes, start: Record, options: BatchOptions, place: SourceLocation) -> str:
+def _outcome(line: bytes, start: Record, limits: tuple[int, int], place: SourceLocation) -> str:
     """Return what an earlier line says, if it is what this run would have written."""
     try:
         record = json.loads(line)
-        differing = [what for key, what in DIFFERING.items() if record[key] != start[key]]
+        differing = [DIFFERING[key] for key in start if record[key] != start[key]]
         outcome, reached = (ERROR, (0, 0)) if ERROR in record else _reached(record)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _other("is no answer of a batch", place) from None
     if differing:
         raise _other(f"has answers {differing[0]}", place)
-    limits = options.max_steps, options.max_tokens
     over = any(got >= most for got, most in zip(reached, limits, strict=True))
     past = any(got > most for got, most in zip(reached, limits, strict=True))
     if past or (outcome == Outcome.LIMIT.value and not over):

@@ -26,7 +26,8 @@ class ClusterPool:
     def __init__(self, task: Task[Any, Any], address: str) -> None:
         distributed = require("distributed", extra=EXTRA, what="--cluster")
         self.address = address
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
             self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:

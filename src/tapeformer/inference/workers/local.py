@@ -15,10 +15,14 @@ from contextlib import contextmanager
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
+from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
 from tapeformer.inference.workers.task import Server, Task
+
+PATIENCE = 1.0
+"""Seconds of work in this process before others are started, which takes about as long."""
 
 
 class ThreadPool:
@@ -63,7 +67,7 @@ class ProcessPool:
 
     def _start(self) -> None:
         self._context = _Context()
-        self._executor = ProcessPoolExecutor(
+        self.executor = ProcessPoolExecutor(
             self._processes, mp_context=self._context, initializer=_begin, initargs=(self._task,)
         )
         self._own: WeakSet[Future[Any]] = WeakSet()
@@ -71,10 +75,10 @@ class ProcessPool:
     def submit(self, group: Any) -> Future[Any]:
         """Have a group answered."""
         try:
-            future: Future[Any] = self._executor.submit(_reply, group)
+            future: Future[Any] = self.executor.submit(_reply, group)
         except BrokenProcessPool:
             self._restart()
-            future = self._executor.submit(_reply, group)
+            future = self.executor.submit(_reply, group)
         self._own.add(future)
         return future
 
@@ -97,7 +101,47 @@ class ProcessPool:
         """End all processes at once."""
         for process in self._context.started:
             process.kill()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+class LocalPool:
+    """A thread here at first; where that is not enough, processes, once they have started."""
+
+    def __init__(self, task: Task[Any, Any], processes: int) -> None:
+        self._task, self._count, self._begun = task, processes, monotonic()
+        self._thread = ThreadPool(task)
+        self._processes: ProcessPool | None = None
+        self._starting: list[Future[Any]] = []
+
+    @property
+    def _pool(self) -> ThreadPool | ProcessPool:
+        started = all(future.done() for future in self._starting)
+        return self._processes if self._processes and started else self._thread
+
+    @property
+    def room(self) -> int:
+        """As many groups as those who answer now can have under way."""
+        return self._pool.room
+
+    def submit(self, group: Any) -> Future[Any]:
+        """Have a group answered."""
+        return self._pool.submit(group)
+
+    def recover(self, future: Future[Any]) -> bool:
+        """Start processes anew where one has died."""
+        return self._processes is not None and self._processes.recover(future)
+
+    def check(self) -> None:
+        """Start processes where the work has not been done in a moment."""
+        if self._processes is None and monotonic() - self._begun > PATIENCE:
+            self._processes = ProcessPool(self._task, self._count)
+            load = self._processes.executor.submit
+            self._starting = [load(_load) for _ in range(self._count)]
+
+    def close(self) -> None:
+        """End all processes at once."""
+        if self._processes is not None:
+            self._processes.close()
 
 
 class _Process(SpawnProcess):
@@ -156,6 +200,11 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def _load() -> None:
+    """Get ready for groups; what is wrong is told with the first of them."""
+    _servers[-1].load()
 
 
 def _reply(group: Any) -> Any:

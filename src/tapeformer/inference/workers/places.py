@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tapeformer.inference.workers.local import ProcessPool, ThreadPool
+from tapeformer.inference.workers.local import LocalPool, ThreadPool
 from tapeformer.inference.workers.task import Pool, Task
 
 
@@ -23,4 +23,4 @@ def pool_at(where: Where, task: Task[Any, Any]) -> Pool:
         from tapeformer.inference.workers.cluster import ClusterPool
 
         return ClusterPool(task, where.cluster)
-    return ThreadPool(task) if where.processes == 1 else ProcessPool(task, where.processes)
+    return ThreadPool(task) if where.processes == 1 else LocalPool(task, where.processes)

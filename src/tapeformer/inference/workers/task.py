@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -23,11 +24,13 @@ class Task(Protocol[Group, Found]):
 class Pool(Protocol):
     """Workers with the same task.
 
-    `room` is how many groups may be under way at once. A group whose worker died is submitted again
+    A group whose worker died is submitted again
     if `recover` has made workers anew.
     """
 
-    room: int
+    @property
+    def room(self) -> int:
+        """Return how many groups may be under way at once."""
 
     def submit(self, group: Any) -> Future[Any]:
         """Have a group answered; the result is what `Server.reply` returns."""
@@ -48,6 +51,11 @@ class Server:
     def __init__(self, task: Task[Any, Any]) -> None:
         self.task, self.lock = task, Lock()
         self.answer: Callable[[Any], Any] | None = None
+
+    def load(self) -> None:
+        """Make the task ready before the first group, if it can be."""
+        with self.lock, suppress(TapeformerError, MemoryError):
+            self.answer = self.answer or self.task.ready()
 
     def reply(self, group: Any) -> tuple[tuple[Fault, ...], Any]:
         """Return the faults that end the work, or none and the answer to a group."""

@@ -1,0 +1,72 @@
+"""A file of machines: each answer is the direct simulation's, in line order, and a run resumes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tapeformer.bench.enumeration import machines
+from tapeformer.inference.batch import Inputs
+from tapeformer.inference.batch.machines import answer_machines, run_machines
+from tapeformer.inference.batch.recorder import ERROR
+from tapeformer.inference.options import RunOptions
+from tapeformer.inference.workers import Where
+from tapeformer.simulator.fast import simulate
+from tapeformer.sources import find_machine
+
+STEPS = 60
+HERE = Where(processes=1)
+
+
+def check(record: dict[str, object], text: str) -> None:
+    machine = find_machine(text)
+    result = simulate(machine, (), max_steps=STEPS)
+    assert record["given"] == text
+    assert (record["outcome"], record["steps"]) == (result.outcome.value, result.steps)
+    assert record["state"] == result.state
+    assert record["tapes"] == [machine.spell(tape.content) for tape in result.tapes]
+    assert record["heads"] == [tape.head for tape in result.tapes]
+
+
+def test_machines_are_answered_as_they_are_simulated(tmp_path: Path) -> None:
+    texts = [*machines(5, seed=3), "1RB1LB_1LA1RZ", "nobody", "1RB---_------"]
+    answers = tmp_path / "answers"
+    options = RunOptions(max_steps=STEPS)
+    lines = Inputs("".join(f"{text}\n" for text in texts).encode())
+    found = answer_machines(lines, answers, options, where=HERE)
+    records = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert found.answered == len(records) == len(texts)
+    for text, record in zip(texts, records, strict=True):
+        if text == "nobody":
+            assert "no machine 'nobody'" in record[ERROR]
+        else:
+            check(record, text)
+
+
+def test_the_same_call_resumes(tmp_path: Path) -> None:
+    source, answers = tmp_path / "machines", tmp_path / "answers"
+    source.write_text("1RB1LB_1LA1RZ\n1RB---_------\n")
+    whole = run_machines(source, answers, max_steps=STEPS)
+    content = answers.read_bytes()
+    first = content.index(b"\n") + 1
+    answers.write_bytes(content[: first + 30])
+    assert run_machines(source, answers, max_steps=STEPS) == whole
+    assert answers.read_bytes() == content
+
+
+def test_answers_of_other_machines_are_refused(tmp_path: Path) -> None:
+    source, answers = tmp_path / "machines", tmp_path / "answers"
+    source.write_text("1RB---_------\n")
+    run_machines(source, answers, max_steps=STEPS)
+    source.write_text("1RB1LB_1LA1RZ\n")
+    with pytest.raises(Exception, match="to other machines"):
+        run_machines(source, answers, max_steps=STEPS)
+
+
+def test_the_enumeration_is_the_same_for_a_seed() -> None:
+    first = list(machines(50, seed=1))
+    assert first == list(machines(50, seed=1))
+    assert len(set(first)) == 50
+    assert all(text.startswith("1RB") and text.count("_") == 4 for text in first)
