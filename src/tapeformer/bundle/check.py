@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from tapeformer import __version__
 from tapeformer.bundle.files import FORMAT, MACHINE, VERSION, config_digest, refuse
-from tapeformer.bundle.record import RuleOrigin
+from tapeformer.bundle.record import RuleOrigin, listed_factors
 from tapeformer.bundle.table import JsonObject, parsed
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
 from tapeformer.layout import Layout
@@ -41,7 +41,7 @@ ANSWER = (
     "queue_rules",
 )
 NUMBERS = ("tapes", "levels", "steps_per_token")
-LISTS, LISTS_OF_LISTS = ("factors",), ("coded",)
+LISTS, LISTS_OF_LISTS = ("factors",), ("coded", "vocabulary")
 """The entries of `answer.reading` that are not text."""
 
 
@@ -65,7 +65,8 @@ class Config:
     `values` in tokens that only bring the input to its place), the list of texts `queue_rules`, and
     `reading`: a table whose entries are texts, but for `factors` (a
     list of texts, all factors but the parity in order), `coded` (a list of lists of texts), `tapes`,
-    `levels` and `steps_per_token` (small numbers).
+    `levels` and `steps_per_token` (small numbers), and `vocabulary`, only of flat models (the factors
+    of each token, a list of lists of texts).
     """
 
     name: str
@@ -96,7 +97,8 @@ def checked_config(content: bytes, path: Path) -> Config:
     layers = tuple(_layer(entry, len(rules)) for entry in table.tables("layers"))
     key, value = _widths(table.table("shapes"), len(fields), len(rules), layers)
     layout = _layout(table.table("layout"), rules)
-    prompt = _prompt(table.table("prompt"), factors)
+    tokens = _token_factors(table, factors)
+    prompt = _prompt(table.table("prompt"), tokens)
     return Config(
         name=table.text("name"),
         factors=factors,
@@ -108,10 +110,23 @@ def checked_config(content: bytes, path: Path) -> Config:
         layer_norm=table.flag("layer_norm"),
         layout=layout,
         prompt=prompt,
-        answer=_answer(table.table("answer"), factors, layout, prompt.parity),
+        answer=_answer(table.table("answer"), tokens, layout, prompt.parity),
         rules=tuple(_rule(entry) for entry in table.tables("rules")),
         hashes=hashes,
     )
+
+
+def _token_factors(table: JsonObject, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    """Return what tokens are read by: the model's factors, or those that a flat vocabulary lists."""
+    reading = table.table("answer").table("reading")
+    if "vocabulary" not in reading.entries:
+        return factors
+    names = (*reading.texts("factors"), table.table("prompt").text("parity"))
+    listed = reading.text_lists("vocabulary")
+    sizes = {len(token) for token in listed}
+    if len(factors) != 1 or sizes != {len(names)} or len(set(listed)) != len(factors[0].values):
+        reading.refuse("vocabulary", "one list of texts for each token of a flat model")
+    return listed_factors(names, listed)
 
 
 def _rule(entry: JsonObject) -> RuleOrigin:

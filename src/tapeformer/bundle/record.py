@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tapeformer.faults import counted, quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.positions import offsets_for, window_for
-from tapeformer.weights.record import TransformerWeights
+from tapeformer.weights.record import Factor, TransformerWeights
 from tapeformer.weights.tokens import Prompt
 
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ class RuleOrigin:
     def __str__(self) -> str:
         where = self.source if self.line is None else f"{self.source}:{self.line}"
         return f"{self.text}  ({where})" if where else self.text
+
+
+def listed_factors(names: Sequence[str], vocabulary: Sequence[Sequence[str]]) -> tuple[Factor, ...]:
+    """Return the factors of listed tokens, each with its values in the order of their first use."""
+    columns = zip(*vocabulary, strict=True)
+    return tuple(
+        Factor(name, tuple(dict.fromkeys(column)))
+        for name, column in zip(names, columns, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,9 +67,25 @@ class Bundle:
         return window_for(self.offsets)
 
     @property
+    def vocabulary(self) -> tuple[tuple[str, ...], ...]:
+        """Return the factors of each token of a flat model; nothing for other models."""
+        reading = self.answer.get("reading")
+        listed = reading.get("vocabulary", ()) if isinstance(reading, Mapping) else ()
+        return tuple(map(tuple, listed))
+
+    @property
+    def token_factors(self) -> tuple[Factor, ...]:
+        """Return the factors that tokens are read by: the model's own, or those listed."""
+        if not self.vocabulary:
+            return self.weights.factors
+        reading = self.answer["reading"]
+        assert isinstance(reading, Mapping)
+        return listed_factors((*reading["factors"], self.prompt.parity), self.vocabulary)
+
+    @property
     def steps_per_token(self) -> int:
         """Return how many steps of the Turing machine a token makes at most."""
-        values = {factor.name: factor.values for factor in self.weights.factors}
+        values = {factor.name: factor.values for factor in self.token_factors}
         return max(map(int, values[str(self.answer["stepped"])]))
 
     def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> None:

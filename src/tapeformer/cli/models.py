@@ -55,6 +55,12 @@ StepsPerToken = Annotated[
     int,
     typer.Option("--steps-per-token", help="Steps of the Turing machine in each token (realtime)."),
 ]
+Literal = Annotated[
+    bool,
+    typer.Option(
+        "--literal", help="Appendix B to the letter: a flat vocabulary (--construction post)."
+    ),
+]
 AllowModified = Annotated[
     bool,
     typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
@@ -71,6 +77,7 @@ def compile_options(
     layers: Layers = 1,
     layer_norm: LayerNorm = False,
     steps_per_token: StepsPerToken = 1,
+    literal: Literal = False,
 ) -> CompileOptions:
     """Make a record from the options on compiling."""
     from tapeformer.compile.options import CompileOptions, checked_options
@@ -86,6 +93,7 @@ def compile_options(
             layers=layers,
             layer_norm=layer_norm,
             steps_per_token=steps_per_token,
+            literal=literal,
         )
     )
 

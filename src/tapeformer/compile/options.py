@@ -25,6 +25,7 @@ class CompileOptions:
     layers: int = 1
     layer_norm: bool = False
     steps_per_token: int = 1
+    literal: bool = False
 
     @property
     def made_by(self) -> Construction:
@@ -75,13 +76,18 @@ def checked_options(options: CompileOptions) -> CompileOptions:
     if type(steps) is not int or steps < 1:
         expected = "a whole number, at least 1"
         raise refuse("a token makes at least one step", expected, repr(steps), "give 1")
-    construction(options.construction, steps)
+    made = construction(options.construction, steps)
     check_given(options.levels, options.base, options.space)
     if options.heads not in get_args(Heads):
         known = " or ".join(get_args(Heads))
         raise refuse("unknown choice of heads", known, repr(options.heads), f"give heads {known}")
     if type(options.layers) is not int or options.layers < 1:
         raise refuse("a model needs a layer", "layers at least 1", repr(options.layers), "give 1")
-    if not isinstance(options.layer_norm, bool):
-        raise refuse("layer_norm is not a bool", "True or False", repr(options.layer_norm))
+    for name in ("layer_norm", "literal"):
+        if not isinstance(getattr(options, name), bool):
+            raise refuse(f"{name} is not a bool", "True or False", repr(getattr(options, name)))
+    if options.literal and (made.tracks is None or options.layer_norm):
+        what = "the literal Transformer is made of a machine with one queue, without --layer-norm"
+        got = f"--construction {options.construction}" + " --layer-norm" * options.layer_norm
+        raise refuse(what, "--construction post", got, "give --construction post alone")
     return options

@@ -21,7 +21,7 @@ from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import with_layer_norm
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
-from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.record import QueueMachine, Token
 from tapeformer.weights.record import TransformerWeights
 
 Stage = TypeVar("Stage")
@@ -36,6 +36,7 @@ class Compilation:
     layout: Layout | None = None
     queue_machine: QueueMachine | None = None
     weights: TransformerWeights | None = None
+    vocabulary: tuple[Token, ...] = ()
     bundle: Bundle | None = None
 
 
@@ -55,10 +56,26 @@ def tapes_to_queues(work: Compilation) -> Compilation:
 def queues_to_weights(work: Compilation) -> Compilation:
     """Step II (Theorem 3): heads fetch the fronts of the queues, a ReLU network makes the step."""
     options, layout, queues = work.options, made(work.layout), made(work.queue_machine)
+    if options.literal:
+        return _literal(work)
     if options.heads == "offset":
         queues = options.made_by.share_heads(queues, layout)
     weights = transformer(queues, options.heads, options.layers)
     return replace(work, weights=with_layer_norm(weights) if options.layer_norm else weights)
+
+
+def _literal(work: Compilation) -> Compilation:
+    """Step II to the letter (Appendix B): one number for a token, of those that can occur."""
+    from tapeformer.lowering.queues_to_literal import literal_transformer
+    from tapeformer.lowering.queues_to_tracks import with_tracks
+    from tapeformer.queues.tracks import reachable_tokens
+
+    queues = made(work.queue_machine)
+    tracks = made(work.options.made_by.tracks)(work.machine)
+    tokens = reachable_tokens(queues, tracks)
+    split = tuple(map(tracks.split, tokens))
+    weights = literal_transformer(with_tracks(queues, tracks), work.options.layers, split)
+    return replace(work, weights=weights, vocabulary=tokens)
 
 
 def weights_to_bundle(work: Compilation) -> Compilation:
@@ -69,18 +86,21 @@ def weights_to_bundle(work: Compilation) -> Compilation:
         weights=made(work.weights),
         layout=made(work.layout),
         prompt=prompt_for(queues),
-        answer=_answer(work.machine, queues),
+        answer=_answer(work.machine, queues, work.vocabulary),
         machine=dumps(work.machine, OWN_FORMAT),
         rules=rule_origins(work.machine),
     )
     return replace(work, bundle=bundle)
 
 
-def _answer(machine: TuringMachine, queues: QueueMachine) -> dict[str, object]:
+def _answer(
+    machine: TuringMachine, queues: QueueMachine, vocabulary: tuple[Token, ...]
+) -> dict[str, object]:
     """Say, as plain data, which factor of a token means what, and how tapes are read and spelled."""
     register, values = queues.loading
+    listed = {"vocabulary": [list(token) for token in vocabulary]} if vocabulary else {}
     return {
-        "reading": dict(queues.reading),
+        "reading": {**queues.reading, **listed},
         "grow": queues.grow,
         "verdict": queues.verdict,
         "stepped": queues.stepped,

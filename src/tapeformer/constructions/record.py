@@ -11,6 +11,7 @@ from tapeformer.constructions.sizes import Need, Sizes, never_grows
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.tracks import QueueTracks
 from tapeformer.windows import Windows
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Construction:
     exchanged for one with `more_levels` while it runs. `share_heads` merges length rules that agree
     in a layout's base. `claims`, where there are any, checks the construction's own invariants.
     `tied_levels` says that every level repeats one rule, so that weights repeat. `with_steps`, where
-    there is one, returns the same construction with several steps of the Turing machine in a token.
+    there is one, returns the same construction with several steps of the Turing machine in a token. `tracks`, of
+    constructions that have one queue, says how its symbols are split for the literal Transformer.
     """
 
     name: str
@@ -83,3 +85,4 @@ class Construction:
     many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder] | None = None
     tied_levels: bool = False
     with_steps: Callable[[int], Construction] | None = None
+    tracks: Callable[[TuringMachine], QueueTracks] | None = None

@@ -118,7 +118,10 @@ class _Parts:
 
 
 class _Embedding:
-    """The sum of the factors' embeddings, as a product with a token's one-hot vector."""
+    """The sum of the factors' embeddings, as a product with a token's one-hot vector.
+
+    A copy is returned: products keep their last input, and this one's result changes in place.
+    """
 
     def __init__(self, weights: TransformerWeights, arithmetic: Arithmetic) -> None:
         whole = stacked(weights.embeddings, len(weights.fields))
@@ -130,7 +133,7 @@ class _Embedding:
     def __call__(self, token: NDArray[np.integer]) -> Vector:
         one_hot = self.nothing.copy()
         one_hot[self.starts + token] = 1
-        return self.product(one_hot)
+        return self.product(one_hot).copy()
 
 
 class _Layer:

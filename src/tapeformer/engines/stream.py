@@ -53,8 +53,8 @@ class Stream(ABC):
         check_memory(costs, self.window)
 
     @cached_property
-    def _kept(self) -> _TokenWindow:
-        return _TokenWindow(self.window, len(self.weights.factors))
+    def _kept(self) -> TokenWindow:
+        return TokenWindow(self.window, len(self.weights.factors))
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
         """Append tokens to the context; they need not be the first."""
@@ -152,7 +152,7 @@ def _check_positions(stream: Stream) -> None:
         )
 
 
-class _TokenWindow:
+class TokenWindow:
     """The most recent tokens, at a constant cost per token: a buffer of twice what is kept.
 
     One more than the window is kept, so that the newest can be dropped.

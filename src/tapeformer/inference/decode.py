@@ -31,7 +31,7 @@ class Reader:
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
-        self.factors = bundle.weights.factors
+        self.factors = bundle.token_factors
         self._values = [factor.values for factor in self.factors]
         index = {factor.name: number for number, factor in enumerate(self.factors)}
         names = [bundle.answer.get(key) for key in ("verdict", "stepped", "state")]
@@ -81,7 +81,7 @@ class Reader:
         """The value of a token that makes its step, for what looks at every single step."""
         if self.steps_per_token > 1:
             what = "a token that makes several steps does not show them one by one"
-            remedy = "use a model without --steps-per-token (Python: steps_per_token=1)"
+            remedy = "use a model with --steps-per-token 1"
             raise TapeformerError(Fault(what, expected="1 step per token", remedy=remedy))
         return self.makes_a_step[1]
 

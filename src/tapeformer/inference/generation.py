@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stop, Stream, stops
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.decode import Reader
+from tapeformer.inference.engine import Variant, engine_for
 from tapeformer.inference.grow import Grow, grown_window
 from tapeformer.simulator.result import Outcome
 
@@ -22,7 +22,6 @@ SHORT, LONG = 64, 4096
 PATIENCE = 0.1
 """Seconds that tokens may be made without showing them before the caller is told."""
 MOST_STEPS = 10**9
-Variant = Mapping[str, str | float]
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,7 @@ class Generation:
         self.reader, self.grow = Reader(bundle), grow
         tokens = self.reader.prompt(word)
         self.kind, self.variant = engine, dict(variant or {})
-        self.engine: Stream = make_engine(
-            engine, bundle.weights, bundle.offsets, window, **self.variant
-        )
+        self.engine: Stream = engine_for(bundle, engine, window, self.variant)
         self.word, self.prompt_tokens = tuple(word), len(tokens)
         self.engine.prompt(tokens)
         self.counts = Counters()
@@ -75,7 +72,7 @@ class Generation:
     def resume(self, window: NDArray[np.int32], prompt_tokens: int, counts: Counters) -> None:
         """Take up a run of the same model where its last window and its counts left it."""
         bundle = self.reader.bundle
-        self.engine = make_engine(self.kind, bundle.weights, bundle.offsets, None, **self.variant)
+        self.engine = engine_for(bundle, self.kind, None, self.variant)
         self.engine.prompt(window)
         self.prompt_tokens, self.counts = prompt_tokens, counts
 
@@ -135,7 +132,7 @@ class Generation:
         bundle = self.grow(old)
         rows = grown_window(old, bundle, self.window(), self.prompt_tokens + self.counts.tokens)
         self.reader = Reader(bundle)
-        self.engine = make_engine(self.kind, bundle.weights, bundle.offsets, None, **self.variant)
+        self.engine = engine_for(bundle, self.kind, None, self.variant)
         self.engine.follow(before)
         self.engine.prompt(rows)
         self.counts.grown += bundle.layout.levels - old.layout.levels

@@ -24,11 +24,13 @@ class Blocks:
 
     machine: QueueMachine
     layers: int
+    tokens: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def vocabulary(self) -> tuple[tuple[str, ...], ...]:
-        """Return Sigma^K x Q x P, the parity changing fastest."""
-        return tuple(product(*(port.values for port in token_ports(self.machine))))
+        """Return the tokens given, or Sigma^K x Q x P, the parity changing fastest."""
+        every = product(*(port.values for port in token_ports(self.machine)))
+        return self.tokens or tuple(every)
 
     @cached_property
     def symbols(self) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
 
 from tapeformer.circuit.record import And, Circuit, InputBit, Literal
 from tapeformer.lowering.circuit_to_network import Form, Readout, relu_network
@@ -25,7 +24,7 @@ ON, OFF = "1", "0"
 def literal_network(blocks: Blocks) -> tuple[Affine, ...]:
     """Return the network with FF(h) + h = the unit vector of the next token."""
     composer = Composer()
-    tokens = _next_token(composer, blocks.machine)
+    tokens = _next_token(composer, blocks)
     held = [composer.input(_cell(place), ON) for place in _written(blocks)]
     circuit = Circuit((), (), tuple(composer.bits), ())
     readouts = [Readout(place, ((token, 1),)) for place, token in enumerate(tokens)]
@@ -36,19 +35,23 @@ def literal_network(blocks: Blocks) -> tuple[Affine, ...]:
     return relu_network(circuit, dict(_reads(blocks)), readouts, blocks.fields)
 
 
-def _next_token(composer: Composer, machine: QueueMachine) -> list[Literal]:
+def _next_token(composer: Composer, blocks: Blocks) -> list[Literal]:
     """Return a literal for each token of the vocabulary: whether it is the next token."""
+    machine = blocks.machine
     step = fronted(machine, head_plans(machine, "queue"), "queue")
     following = composer.include(step, _registers(composer, machine))
-    factors = (
-        [following[InputBit(port.name, value)] for value in port.values]
-        for port in token_ports(machine)
-    )
-    vocabulary = product(*(port.values for port in token_ports(machine)))
+    names = [port.name for port in token_ports(machine)]
     return [
-        composer.bit(And(literals, f"next token {' '.join(values)}"))
-        for literals, values in zip(product(*factors), vocabulary, strict=True)
+        composer.bit(And(_tests(following, names, values), f"next token {' '.join(values)}"))
+        for values in blocks.vocabulary
     ]
+
+
+def _tests(
+    following: dict[InputBit, Literal], names: list[str], values: tuple[str, ...]
+) -> tuple[Literal, ...]:
+    """Return the literals that all hold iff the next token has these values."""
+    return tuple(following[InputBit(n, value)] for n, value in zip(names, values, strict=True))
 
 
 def _registers(composer: Composer, machine: QueueMachine) -> dict[InputBit, Literal]:

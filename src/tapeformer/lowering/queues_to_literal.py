@@ -32,11 +32,17 @@ MOST_TOKENS = 20_000
 SEPARATOR = " "
 
 
-def literal_transformer(machine: QueueMachine, layers: int = 1) -> TransformerWeights:
-    """Return the paper's own weights for a small queue machine; a token is one number."""
+def literal_transformer(
+    machine: QueueMachine, layers: int = 1, tokens: tuple[tuple[str, ...], ...] = ()
+) -> TransformerWeights:
+    """Return the paper's own weights for a small queue machine; a token is one number.
+
+    The vocabulary has all combinations of symbols and registers, or only the `tokens` given.
+    """
     check_names(machine)
-    _check_vocabulary(machine)
-    blocks = Blocks(machine, layers)
+    size = prod(len(port.values) for port in token_ports(machine))
+    _check_vocabulary(len(tokens) or size)
+    blocks = Blocks(machine, layers, tokens)
     split = layered(head_plans(machine, "queue"), layers)
     networks = [()] * (layers - 1) + [literal_network(blocks)]
     names = tuple(SEPARATOR.join(token) for token in blocks.vocabulary)
@@ -62,8 +68,7 @@ def flat_token(machine: QueueMachine, token: Token) -> Token:
     return (index,)
 
 
-def _check_vocabulary(machine: QueueMachine) -> None:
-    size = prod(len(port.values) for port in token_ports(machine))
+def _check_vocabulary(size: int) -> None:
     if size > MOST_TOKENS:
         raise TapeformerError(
             Fault(

@@ -11,6 +11,7 @@ from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.tracks import QueueTracks
 
 __all__ = ["POST"]
 
@@ -27,6 +28,12 @@ def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> 
     return OneQueueClaims(reading, layout, word)
 
 
+def _tracks(machine: TuringMachine) -> QueueTracks:
+    from tapeformer.constructions.post.tracks import tracks
+
+    return tracks(machine)
+
+
 def _choose(_machine: TuringMachine, asked: Sizes, need: Need) -> Sizes:
     return sizes_for_space(asked, need, default_levels=1)
 
@@ -39,4 +46,5 @@ POST = Construction(
     longest_word=longest_word,
     choose=_choose,
     claims=_claims,
+    tracks=_tracks,
 )
