@@ -61,12 +61,12 @@ def random_machine(seed: int, most: int) -> tuple[str, str]:
 
 
 def gallery_run(name: str) -> tuple[str, str]:
-    """The worked cases of a gallery machine, at two to six steps in a token."""
+    """The worked cases of a gallery machine, at two to five steps in a token."""
     machine = gallery_machine(name)
     verdicts = []
     for number, case in enumerate(machine.cases[:3]):
         levels = max(4, fewest_levels(len(case.word)))
-        made = as_case(machine, case.word, 2 + (len(name) + number) % 5, levels)
+        made = as_case(machine, case.word, 2 + (len(name) + number) % 4, levels)
         verdict, wrong = checked_case(made, GALLERY_STEPS)
         verdicts.append(verdict)
         if wrong:
