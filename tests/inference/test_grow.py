@@ -5,16 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tapeformer import CompileOptions, compile_machine, loads, simulate
 from tapeformer.bundle.record import Bundle
 from tapeformer.constructions.realtime.sizes import more_levels
 from tapeformer.engines import auto
+from tapeformer.inference import grow
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.inference.grow import Grow
 
+Rows = NDArray[np.int32]
 RUNNER = loads("1RA1RA")
 """Runs to the right for ever: it needs one cell more in every step."""
 
@@ -127,3 +131,27 @@ def test_code_that_is_there_is_used_at_every_level() -> None:
     run = Generation(start(), (), "auto", grow=growing_by(1))
     for _ in run.pieces(Limits(20, None)):
         assert run.engine.name == "native"
+
+
+@pytest.mark.parametrize("levels", [3, 5])
+def test_the_parity_of_tokens_older_than_the_old_window_is_not_read(
+    levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are blank: whether parity says so too changes no token, so it may be anything."""
+
+    def tokens() -> list[list[int]]:
+        run = Generation(start(2), (), "sparse", grow=growing_by(levels - 2))
+        return [row for rows in run.pieces(Limits(60)) for row in rows.tolist()]
+
+    def flipped(model: Bundle, rows: Rows, count: int) -> Rows:
+        names = [factor.name for factor in model.weights.factors]
+        window = lengthened(model, rows, count)
+        window[: len(window) - len(rows), names.index(model.prompt.parity)] ^= 1
+        changed.append(len(window) - len(rows))
+        return window
+
+    lengthened, changed = grow._lengthened, list[int]()
+    expected = tokens()
+    monkeypatch.setattr(grow, "_lengthened", flipped)
+    assert tokens() == expected
+    assert max(changed) > 0

@@ -1,0 +1,1 @@
+"""A standing campaign: random trials against the promises of docs/reliability.md, from seeds."""
