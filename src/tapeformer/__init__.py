@@ -3,22 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError
-from tapeformer.formats import Conventions, dumps, load, loads
-from tapeformer.formats.automata_lib import from_automata_lib
-from tapeformer.gallery import gallery_machine, gallery_names
-from tapeformer.machine import (
-    AcceptOn,
-    Case,
-    Move,
-    Rule,
-    TapeKind,
-    TuringMachine,
-    check,
-    parse_word,
-)
-from tapeformer.simulator import Configuration, Outcome, Result, Tape, configurations, simulate
-
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -31,6 +15,10 @@ if TYPE_CHECKING:
     from tapeformer.compile.stages import stage_text
     from tapeformer.display import state_diagram
     from tapeformer.explorer.notebook import Shown, show
+    from tapeformer.faults import Fault, SourceLocation, TapeformerError
+    from tapeformer.formats import Conventions, dumps, load, loads
+    from tapeformer.formats.automata_lib import from_automata_lib
+    from tapeformer.gallery import gallery_machine, gallery_names
     from tapeformer.inference.answer import Answer
     from tapeformer.inference.batch.run import run_batch, run_batch_file
     from tapeformer.inference.compare import Report, verify
@@ -38,8 +26,43 @@ if TYPE_CHECKING:
     from tapeformer.inference.queue_tables import TableRun, run_queue_table
     from tapeformer.inference.run import run
     from tapeformer.inference.stream import StreamedToken, stream
+    from tapeformer.machine import (
+        AcceptOn,
+        Case,
+        Move,
+        Rule,
+        TapeKind,
+        TuringMachine,
+        check,
+        parse_word,
+    )
+    from tapeformer.simulator import Configuration, Outcome, Result, Tape, configurations, simulate
 
 _LATER = {
+    "Fault": "tapeformer.faults",
+    "SourceLocation": "tapeformer.faults",
+    "TapeformerError": "tapeformer.faults",
+    "Conventions": "tapeformer.formats",
+    "dumps": "tapeformer.formats",
+    "load": "tapeformer.formats",
+    "loads": "tapeformer.formats",
+    "from_automata_lib": "tapeformer.formats.automata_lib",
+    "gallery_machine": "tapeformer.gallery",
+    "gallery_names": "tapeformer.gallery",
+    "AcceptOn": "tapeformer.machine",
+    "Case": "tapeformer.machine",
+    "Move": "tapeformer.machine",
+    "Rule": "tapeformer.machine",
+    "TapeKind": "tapeformer.machine",
+    "TuringMachine": "tapeformer.machine",
+    "check": "tapeformer.machine",
+    "parse_word": "tapeformer.machine",
+    "Configuration": "tapeformer.simulator",
+    "Outcome": "tapeformer.simulator",
+    "Result": "tapeformer.simulator",
+    "Tape": "tapeformer.simulator",
+    "configurations": "tapeformer.simulator",
+    "simulate": "tapeformer.simulator",
     "CompileOptions": "tapeformer.compile.options",
     "compile_machine": "tapeformer.compile.model",
     "Answer": "tapeformer.inference.answer",
@@ -61,7 +84,8 @@ _LATER = {
     "save_bundle": "tapeformer.bundle.save",
     "load_bundle": "tapeformer.bundle.load",
 }
-"""What loads NumPy or drawings, and so is imported when it is first used."""
+"""Where each name comes from. It is imported when it is first used: commands start sooner, and
+Ctrl-C finds next to nothing of this package loading before `__main__` has control."""
 
 
 def __getattr__(name: str) -> object:

@@ -176,10 +176,17 @@ def test_convert_writes_a_file_that_runs_alike(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["machine.txt"]
 
 
+def processor_seconds(process: int) -> float:
+    """The time a process has computed: on a busy machine it comes later than on a quiet one."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_control_c_tells_what_is_known_so_far() -> None:
     command = [sys.executable, "-m", "tapeformer", "simulate", "busy_beaver_5", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        time.sleep(1.5)
+        while processor_seconds(running.pid) < 1.5:
+            time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         output, _ = running.communicate(timeout=20)
     answer = json.loads(output)
@@ -234,3 +241,29 @@ def test_output_that_cannot_be_written() -> None:
     assert done.returncode == 2
     assert "standard output cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["machines", "run palindrome ab", "--version"])
+def test_a_closed_standard_output_is_an_error(command: str) -> None:
+    line = f"{sys.executable} -m tapeformer {command} >&-"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "error: standard output is closed\n")
+
+
+def test_next_to_nothing_is_loaded_before_the_command_line_has_control() -> None:
+    """Ctrl-C while the package itself is imported would end in a traceback."""
+    code = "import sys, tapeformer.__main__; print([n for n in sys.modules if 'tapeformer' in n])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['tapeformer', 'tapeformer.__main__']"
+
+
+def test_control_c_while_modules_load_prints_no_traceback() -> None:
+    code = (
+        "import importlib, os, signal, sys, tapeformer.__main__ as m\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'tapeformer.cli.app': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupted()); m.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

@@ -99,6 +99,9 @@ def _die_with_a_closed_pipe() -> None:
 def main() -> None:
     """Run the command line; bad input of any kind ends with status 2 and says what to do."""
     _die_with_a_closed_pipe()
+    if sys.stdout is None:
+        print("error: standard output is closed", file=sys.stderr)
+        sys.exit(BAD_INPUT)
     log = logging.getLogger("tapeformer")
     log.addHandler(Notes())
     log.setLevel(logging.INFO)
@@ -113,9 +116,7 @@ def main() -> None:
     except MemoryError:
         print("error: out of memory; give a smaller --max-cells or --space", file=sys.stderr)
         sys.exit(OF_OUTCOME[Outcome.OUT_OF_SPACE])
-    except (OSError, AttributeError) as error:
-        if isinstance(error, AttributeError) and sys.stdout is not None:
-            raise
+    except OSError as error:
         print(f"error: standard output cannot be written: {error}", file=sys.stderr)
         os._exit(BAD_INPUT)
     except KeyboardInterrupt:
