@@ -48,7 +48,7 @@ class EditedTrial:
         names = [part.path for part in parameters(self.model.weights)]
         chosen = chance.sample(names, chance.randint(1, min(5, len(names))))
         self.parts: Sequence[object] = [Edit(path, chance.choice(FACTORS)) for path in chosen]
-        self.ways = WAYS if chance.random() < 0.8 else (*WAYS, ("native", {}))
+        self.ways = WAYS if chance.random() < 0.97 else (*WAYS, ("native", {}))
 
     def run(self, parts: Sequence[object]) -> Checked:
         """Compare every engine and type with arithmetic in whole numbers of any size."""
