@@ -101,6 +101,8 @@ def test_nju_exact_rules_come_before_wildcards() -> None:
         (("cp 0_ 00 rr cp", "cp 0_ 00 r cp"), "m:11: error: not a rule.*2 characters"),
         (("cp 0_ 00 rr cp", "cp 0_ 00 rx cp"), "m:11: error: unknown move 'x'"),
         (("rr cp\ncp 1_", "rr pc\ncp 1_"), "m:11: error: state 'pc' is not in #Q"),
+        (("cp 0_ 00 rr cp", "cp 7_ 00 rr cp"), "m:11: error: symbol '7' is not in #G"),
+        (("cp 0_ 00 rr cp", "cp 0_ 07 rr cp"), "m:11: error: symbol '7' is not in #G"),
     ],
 )
 def test_nju_errors(change: tuple[str, str], message: str) -> None:
