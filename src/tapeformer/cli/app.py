@@ -18,7 +18,7 @@ from tapeformer.simulator.result import Outcome
 
 COMMANDS = (
     *("machines", "show", "convert", "simulate", "compile", "run", "verify", "info", "queue"),
-    *("export", "dataset", "table1", "explore", "bench"),
+    *("export", "dataset", "learn", "table1", "explore", "bench"),
 )
 """Each is the function of its name in the module of its name."""
 

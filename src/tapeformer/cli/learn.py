@@ -1,0 +1,78 @@
+"""`tapeformer learn`: train models on chains of thought, and see how far they carry."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tapeformer.cli import options as shared
+from tapeformer.extras import require
+
+Config = Annotated[
+    Path,
+    typer.Argument(metavar="CONFIG", help="An experiment in YAML or JSON.", show_default=False),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The folder for results.", show_default="results/NAME"),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="The folder for traces.", show_default="data/NAME"),
+]
+Prepare = Annotated[bool, typer.Option("--prepare", help="Make the traces only.")]
+Arms = Annotated[
+    list[str] | None, typer.Option("--arm", help="An arm to run (repeatable); all by default.")
+]
+Device = Annotated[
+    str | None, typer.Option("--device", help="cpu or cuda; a GPU if there is one by default.")
+]
+
+
+def learn(
+    config: Config,
+    output: Output = None,
+    data: Data = None,
+    prepare: Prepare = False,
+    arms: Arms = None,
+    device: Device = None,
+    as_json: shared.Json = False,
+) -> None:
+    """Train the arms of an experiment and count wrong tokens at every test length.
+
+    Run the same command again to resume: arms that are done are kept.
+    """
+    require("torch", extra="learning", what="learning")
+    from tapeformer.learning.config import load_config
+    from tapeformer.learning.experiment import run_experiment
+    from tapeformer.learning.prepare import prepare as prepare_data
+
+    experiment = load_config(config)
+    traces = data or Path("data") / experiment.name
+    prepare_data(experiment.data, traces, _tell)
+    if prepare:
+        return
+    results = output or Path("results") / experiment.name
+    found = run_experiment(experiment, traces, results, arms=arms, device=device, watch=_tell)
+    if as_json:
+        print(json.dumps(found))
+    else:
+        _print(found)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _print(found: dict[str, Any]) -> None:
+    print(f"{found['machine']}, trained on words of up to {found['trained_on']} letters")
+    for row in found["results"]:
+        told = "exact" if not row["wrong"] else f"{row['wrong']:,} wrong"
+        print(
+            f"{row['arm']}, seed {row['seed']}, {row['length']} letters,"
+            f" {row['tokens']:,} tokens: {told}"
+        )
