@@ -42,6 +42,7 @@ def test_step_play_scrub_and_keys(page: Page, address: str) -> None:
     page.keyboard.press("End")
     expect(page.get_by_test_id("step")).to_have_text("15")
     assert (told(page, "state"), told(page, "tape-1")) == ("accept", "abba")
+    assert "accept" in (page.locator("#spoken").text_content() or "")
     assert "Same as the direct simulation" in told(page, "agreement")
     page.keyboard.press("Home")
     expect(page.get_by_test_id("token")).to_have_text("0")

@@ -13,7 +13,7 @@ import { Run } from "./run.js";
 import { setUpSaving, svgOf } from "./saving.js";
 import { findSource } from "./source.js";
 import { sameCell, state, takeRun } from "./state.js";
-import { drawAgreement, showFaultPage, showNotice } from "./status.js";
+import { drawAgreement, showFaultPage, showNotice, speakToken } from "./status.js";
 import { drawTapes, layTapes, setUpTapes } from "./tapes_view.js";
 import { setTheme } from "./theme.js";
 import { go, moveTo, play, schedule, setUpTransport, timings } from "./transport.js";
@@ -44,6 +44,7 @@ function showToken() {
   drawBreaking();
   showView();
   document.body.dataset.token = String(t);
+  if (!state.playing) speakToken(t);
   if (!state.playing) setText(byId("live"), `Token ${run.label(t)}, step ${run.steps(t)}, state ${byId("state").textContent}`);
   writeAddress();
 }

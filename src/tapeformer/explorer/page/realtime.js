@@ -15,14 +15,13 @@ export class RealtimeReading {
   constructor(run) {
     this.run = run;
     this.tracks = TRACKS;
-    this.kinds = KINDS;
     this.reading = run.models[0].reading;
     this.dummy = run.number(this.reading.dummy);
     this.bottom = run.number(this.reading.bottom);
     this.some = run.number(SOME);
     this.noMark = run.number(NO_MARK);
     this.marked = run.number("1");
-    this.axis = ["main", "delay"];
+    this.axis = KINDS;
     this.ringCache = new Map();
     this.block = this.reading.steps_per_token ?? 1;
     /** The symbols of a cell that holds several, by the number of its text. @type {Map<number, string[]>} */
@@ -321,8 +320,7 @@ export class RealtimeReading {
       return found;
     };
     const groups = [{ level: 0, title: "registers", live: 1, rows: rows([`${stack.name}/top`]), on: true }];
-    const shown = Math.max(1, Math.min(this.highest(t) , this.levels(t)));
-    for (let level = 1; level <= shown; level++) {
+    for (let level = 1; level <= Math.max(1, this.highest(t)); level++) {
       const names = KINDS.map((kind) => `${stack.name}/${kind}${level}`);
       groups.push({
         level, title: `level ${level}`, live: Math.max(...this.lengths(t, level)),

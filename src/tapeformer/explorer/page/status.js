@@ -34,6 +34,19 @@ function agreement(t) {
   return { kind: "ok", text: "Same as the direct simulation", more: `step ${grouped(steps)}${of}` };
 }
 
+/** The shown token as a table, for who cannot see the pictures. @param {number} t */
+export function speakToken(t) {
+  const { run, reading } = state;
+  const rows = [["token", run.label(t)], ["step", run.steps(t)], ["state", t < run.prompt ? run.machine.start : run.text(t, "state")]];
+  for (let tape = 1; tape <= run.machine.tapes; tape++) rows.push([`under head ${tape}`, run.texts[reading.tape(t, tape, 1).head.id] ?? ""]);
+  for (let level = 1; level <= reading.highest(t); level++) {
+    const rings = reading.stacks.map((/** @type {any} */ stack) => reading.ring(t, stack, level)).filter(Boolean);
+    const filled = rings.map((/** @type {any} */ ring) => ring.tracks.reduce((/** @type {number} */ sum, /** @type {any} */ track) => sum + track.filter((/** @type {number} */ id) => id !== reading.dummy).length, 0));
+    rows.push([`cells on level ${level}, stack by stack`, filled.join(", ")]);
+  }
+  byId("spoken").tBodies[0].replaceChildren(...rows.map(([name, value]) => html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, String(value)))));
+}
+
 /** Say what is going on: compiling, a limit, no space, a page that was cut. @param {any} record @param {() => void} [resume] */
 export function showNotice(record, resume) {
   const banner = byId("banner");
