@@ -107,6 +107,22 @@ def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
     return save(figure, folder, "table1")
 
 
+def laws(folder: Path, rows: Sequence[Row]) -> list[str]:
+    """All rows in one picture: bits and window against t at fixed space, tokens per step against s."""
+    figure, panels = panels_beside(3, (16, 5))
+    views = (("fixed space", "t", "bits"), ("fixed space", "t", "window"), ("growing space", "s", "tokens per step"))  # fmt: skip
+    for axes, (workload, x, y) in zip(panels, views, strict=True):
+        for name in dict.fromkeys(row["row"] for row in rows):
+            mine = [r for r in rows if (r["row"], r["workload"]) == (name, workload) and r[y]]
+            axes.plot([r[x] for r in mine], [r[y] for r in mine], "o-", label=name)
+        axes.set(xscale="log", xlabel=f"{x} ({workload})", ylabel=y)
+        if y != "bits":
+            axes.set_yscale("log")
+        axes.grid(visible=True, which="both", alpha=0.25)
+    panels[0].legend(fontsize=8)
+    return save(figure, folder, "laws")
+
+
 def panels_beside(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     """Return a figure with panels side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -11,8 +11,9 @@ from tapeformer.laboratory.measure import Measurement
 from tapeformer.laboratory.table import Asked, printed, shown
 
 MEASURED = """Bits: the least mantissa such that it and every larger one up to 62 reproduces the whole trace,
-every operation rounded, scanned from above. Half, single, double: the first of the machine's own
-steps that goes wrong in that IEEE type (empty: none). Window: how far back retrieving heads looked.
+every operation rounded, scanned from above. fp16, fp32, fp64: the first of the machine's own
+steps that goes wrong in that IEEE type (empty: none). H / L: attention heads over all layers, and layers. Window: how far back
+retrieving heads looked; peak: the longest context. Cot/t: generated tokens per step.
 Parameter bits: bits of the widest parameter times all entries. Seconds: per token, in double."""
 
 

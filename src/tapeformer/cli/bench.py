@@ -43,6 +43,8 @@ Compare = Annotated[
     ),
 ]
 
+Rows = Annotated[str, typer.Option("--rows", help="Rows of Table 1, separated by commas.")]
+
 SUMMARY = "Medians of repeated runs on one core, least and most in brackets."
 RATES = """Each run begins afresh from its input and ends with the machine, after 10^6 steps, or, for the
 dense and sparse engines, after 30 and 600 tokens; short runs are begun again and again. All
@@ -182,6 +184,23 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
         Section("Window", WINDOW, windows, plot),
     ]
     _write(output, "scale", sections, " --long" if long else "")
+
+
+@bench.command()
+def laws(output: Folder = Path("bench/laws"), rows: Rows = "", largest: Largest = 256) -> None:
+    """Measure how the rows of Table 1 grow: bits, window and tokens against t and s, with fits."""
+    from tapeformer.bench.laws import FITS, POINTS, measured_laws
+    from tapeformer.bench.plots import laws as law_plots
+    from tapeformer.bench.report import Section, make_folder
+    from tapeformer.laboratory.laws import fits
+
+    make_folder(output)
+    points = measured_laws([name for name in rows.split(",") if name], largest or 256, _say)
+    sections = [
+        Section("Fits", FITS, fits(points), law_plots(output, points)),
+        Section("Points", POINTS, points),
+    ]
+    _write(output, "laws", sections, f" --largest {largest}")
 
 
 @bench.command()

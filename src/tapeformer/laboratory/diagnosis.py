@@ -62,10 +62,12 @@ def _choices(run: Run, number: int, length: int) -> np.ndarray[tuple[int, int], 
 
 def _told(head: str, at: int, ours: object, theirs: object) -> str:
     first, last, count = (int(value) for value in np.asarray(ours))
-    right, _, _ = (int(value) for value in np.asarray(theirs))
+    right, _, exact = (int(value) for value in np.asarray(theirs))
     if count > 1:
         tied = f"scores of {counted(count, 'token')} tied, {first} to {last}"
         return f"head '{head}' at token {at}: {tied}; exact is {right}"
+    if first == right:
+        return f"head '{head}' at token {at} takes one token; exact is a mean of {exact}"
     return f"head '{head}' at token {at} attends to token {first}; exact is {right}"
 
 

@@ -114,20 +114,23 @@ def shown(results: Sequence[Measurement]) -> list[dict[str, Any]]:
             "row": result.row,
             "trace": verdict(result),
             "bits": result.precision_bits,
-            "half": result.half_wrong,
-            "single": result.single_wrong,
-            "double": result.double_wrong,
+            "fp16": result.half_wrong,
+            "fp32": result.single_wrong,
+            "fp64": result.double_wrong,
             "d": result.dimension,
-            "heads": result.attention_heads,
-            "layers": result.layers,
+            "H / L": _heads(result),
             "window": result.window,
-            "context": result.context,
+            "peak": result.context,
             "cot/t": result.cot_per_step,
             "param. bits": _short(result.parameter_bits),
             "s/token": result.seconds,
         }
         for result in results
     ]
+
+
+def _heads(result: Measurement) -> str | None:
+    return None if result.layers is None else f"{result.attention_heads} / {result.layers}"
 
 
 def _short(bits: int | None) -> str | None:
