@@ -57,7 +57,15 @@ def small_random_case(seed: int) -> tuple[TuringMachine, tuple[str, ...]]:
     kind = TapeKind.ONE_WAY if seed % 2 else TapeKind.TWO_WAY
     first = Rule("p", ("a",), ("a",), (Move.RIGHT,), states[-1])
     every = {(rule.state, rule.read): rule for rule in (first, *rules)}
+    silent = frozenset(states) - {state for state, _ in every}
     machine = TuringMachine(
-        f"small {seed}", 1, "_", "p", tuple(every.values()), tape_kind=kind, more_symbols=symbols
+        f"small {seed}",
+        1,
+        "_",
+        "p",
+        tuple(every.values()),
+        halting=silent,
+        tape_kind=kind,
+        more_symbols=symbols,
     )
     return machine, ("a",) * rng.randrange(3)
