@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tapeformer.engines.batch import Counted
 from tapeformer.engines.gpu.kernel_text import kernel_text
 from tapeformer.engines.gpu.lanes import Watched
-from tapeformer.engines.gpu.memory_layout import KernelLayout, kernel_layout
+from tapeformer.engines.gpu.memory_layout import HeadOffsets, KernelLayout, kernel_layout
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import with_short_lifetimes
@@ -43,7 +43,8 @@ def kernel_of(
         raise NotLogicError("heads fetch more than tokens")
     window = window_for(offsets)
     heads = AttentionOffsets(weights, offsets, window)
-    layout = kernel_layout(program, sizes, heads.farthest.tolist())
+    looks = HeadOffsets(heads.farthest.tolist(), heads.settled.tolist())
+    layout = kernel_layout(program, sizes, looks)
     text = kernel_text(program, layout, _watched(sizes, stop, counted))
     return Kernel(
         text=text,

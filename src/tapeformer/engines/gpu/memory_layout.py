@@ -29,6 +29,7 @@ class Ring:
     """Factors that the same heads fetch, kept for `length` tokens of `words` words each.
 
     `offset` is its first word in a thread's memory, `first_word` that of each factor in a token.
+    `oldest_head` fetches the oldest token, the one to be overwritten, whenever the ring is full.
     """
 
     heads: tuple[int, ...]
@@ -36,6 +37,7 @@ class Ring:
     offset: int
     first_word: Mapping[int, int]
     words: int
+    oldest_head: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,14 @@ class KernelLayout:
         return 1 + len(self.rings) + self.heads
 
 
+@dataclass(frozen=True)
+class HeadOffsets:
+    """How far back each head ever looks, and whether it does so once there is such a token."""
+
+    farthest: Sequence[int]
+    settled: Sequence[bool]
+
+
 @dataclass
 class _Space:
     """Hands out a thread's memory, ring after ring."""
@@ -85,17 +95,20 @@ class _Space:
     used: int = 0
     rings: list[Ring] = field(default_factory=list)
 
-    def add(self, heads: tuple[int, ...], factors: Sequence[int], length: int) -> None:
+    def add(self, heads: tuple[int, ...], factors: Sequence[int], looks: HeadOffsets) -> None:
         first_word, words = {}, 0
         for factor in factors:
             first_word[factor] = words
             words += digits_of(self.sizes[factor])
-        self.rings.append(Ring(heads, length, self.used, first_word, words))
+        length = max([2, *(looks.farthest[head] + 1 for head in heads)])
+        oldest = (h for h in heads if looks.settled[h] and looks.farthest[h] == length - 1)
+        ring = Ring(heads, length, self.used, first_word, words, next(oldest, None))
+        self.rings.append(ring)
         self.used += words * length
 
 
-def kernel_layout(program: Program, sizes: Sequence[int], farthest: Sequence[int]) -> KernelLayout:
-    """Lay out the memory for a program whose heads look back at most `farthest`."""
+def kernel_layout(program: Program, sizes: Sequence[int], looks: HeadOffsets) -> KernelLayout:
+    """Lay out the memory for a program and the offsets of its heads."""
     fetched = _fetched_by(program, sizes)
     resident, in_registers = _resident(fetched, sizes)
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -104,8 +117,10 @@ def kernel_layout(program: Program, sizes: Sequence[int], farthest: Sequence[int
             groups.setdefault(tuple(sorted(readers)), []).append(factor)
     space = _Space(sizes)
     for heads, factors in sorted(groups.items()):
-        space.add(heads, factors, max([2, *(int(farthest[head]) + 1 for head in heads)]))
-    return KernelLayout(tuple(sizes), tuple(space.rings), resident, in_registers, len(farthest))
+        space.add(heads, factors, looks)
+    return KernelLayout(
+        tuple(sizes), tuple(space.rings), resident, in_registers, len(looks.farthest)
+    )
 
 
 def _fetched_by(program: Program, sizes: Sequence[int]) -> dict[int, set[int]]:

@@ -219,7 +219,12 @@ class TokenText:
         return True
 
     def _store_ring(self, factor: int) -> None:
-        old = self._factor_words(factor, OVERWRITTEN)
+        """Store a factor's next value over the oldest one, which some head has fetched as a rule.
+
+        Until the ring is full that head fetches another token, but then nothing is overwritten.
+        """
+        oldest = self.layout.rings[self.layout.ring_of[factor]].oldest_head
+        old = self._factor_words(factor, OVERWRITTEN if oldest is None else oldest)
         for digit, word in enumerate(self._kept_where_ended(self.next_words[factor], old)):
             self.text.store(word, GLOBAL, self._ring_address(factor, digit, OVERWRITTEN))
 

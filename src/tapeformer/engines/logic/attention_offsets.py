@@ -37,6 +37,14 @@ class AttentionOffsets:
         farthest: NDArray[np.int64] = self._rows.max(axis=0)
         return farthest
 
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """Return which heads look back the farthest they ever do as soon as there is such a token."""
+        first = np.searchsorted(self._starts, self.farthest + 1, side="right") - 1
+        later = np.arange(len(self._rows))[:, None] >= first
+        found: NDArray[np.bool_] = ((self._rows == self.farthest) | ~later).all(axis=0)
+        return found
+
     def at_each(self, visible: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the same as `at` for several numbers of visible tokens; for ever is `FOR_EVER`."""
         index = np.searchsorted(self._starts, visible, side="right") - 1

@@ -30,6 +30,8 @@ from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.result import Outcome
 
 GROUP_SECONDS = 0.5
+GPU_LINES = 1 << 20
+"""Lines that keep the largest devices busy."""
 MOST_LINES = 16 * INPUTS
 """The longest group: sorted by length, its inputs end at similar times."""
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -103,14 +105,15 @@ def run_file(
 
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
-    where = where if len(inputs) > INPUTS or where.cluster else replace(where, processes=1)
+    group = GPU_LINES if model.options.engine == "gpu" else INPUTS
+    where = where if len(inputs) > group or where.cluster else replace(where, processes=1)
     shared = replace(model, options=replace(model.options, processes=where.processes))
     digest = cache(lambda: model_digest(model.bundle))
     work = Work(
         AnswerLines(shared),
         lambda text: answer_start(text, digest(), model.options.spaced),
         (model.options.max_steps, model.options.max_tokens),
-        INPUTS,
+        group,
     )
     Store("code", model.options.cache).check()
     return answer_file(work, inputs, answers, where, watch)
@@ -166,7 +169,7 @@ class Groups:
         self._lines_since += lines
         if now - self._since > GROUP_SECONDS / 4:
             per_group = self._lines_since / (now - self._since) * GROUP_SECONDS
-            self._size = int(min(max(self._least, per_group), MOST_LINES))
+            self._size = int(max(self._least, min(per_group, MOST_LINES)))
             self._size -= self._size % self._least
             self._since, self._lines_since = now, 0
 
