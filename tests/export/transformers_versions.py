@@ -19,9 +19,9 @@ from tests.export import open_folders
 from tests.export.models import chain_of
 
 MACHINES = {
-    "palindrome": ("ab", 5),
+    "palindrome": ("ab", 4),
     "palindrome_two_tapes": ("ab", 4),
-    "binary_increment": ("10", 5),
+    "binary_increment": ("10", 4),
 }
 """The symbols of the words, and the levels."""
 

@@ -11,6 +11,7 @@ from tapeformer import __version__
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.save import model_digest
 from tapeformer.constructions import construction
+from tapeformer.export.module import exact_dtype
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.count import count
@@ -65,6 +66,7 @@ class Card:
             f" {counts.neurons} neurons",
             "parameters": f"{counts.parameters:,}, of which {counts.nonzero_parameters:,} are not"
             f" zero; whole numbers of {counts.precision} bits, stored as {self.dtype}",
+            "numbers": f"every sum is exact in {exact_dtype(bundle)}, by a bound on the weights alone",
             "token": f"{len(bundle.weights.factors)} factors, each with its own argmax",
         }
         lines = [f"| {key} | {value} |" for key, value in rows.items()]
