@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tapeformer import gallery_machine, load
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
+from tapeformer.export.roles import roles, roles_text
 from tests.cli.test_commands import record, tapeformer
 
 MINE = """\
@@ -83,3 +85,21 @@ def test_a_saved_bundle_still_tells_the_line(mine: Path, tmp_path: Path) -> None
     assert "rule    2: go _ -> done _ L  (mine.yaml:8)" in field
     head = tapeformer("info", str(model), "--head", "0").stdout
     assert "rule    none in particular" in head
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_the_role_table_is_written_as_the_library_makes_it(form: str, tmp_path: Path) -> None:
+    file = tmp_path / f"roles.{form}"
+    assert tapeformer("info", "palindrome", "--levels", "2", "--roles", str(file)).returncode == 0
+    bundle = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=2))
+    assert file.read_text(encoding="utf-8") == roles_text(roles(bundle), form)
+
+
+def test_a_role_table_of_another_format_or_in_place_of_a_pipe_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "roles.csv"
+    os.mkfifo(pipe)
+    for file, why in ((pipe, "a pipe, not a regular file"), (tmp_path / "a.txt", "csv or json")):
+        done = tapeformer("info", "palindrome", "--levels", "2", "--roles", str(file))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert why in done.stderr
+    assert os.listdir(tmp_path) == ["roles.csv"]

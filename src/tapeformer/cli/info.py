@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from tapeformer.cli import options as shared
 from tapeformer.cli.models import find_model
 from tapeformer.cli.options import provides
-from tapeformer.cli.output import print_json
+from tapeformer.cli.output import print_json, write_file
 
 if TYPE_CHECKING:
     from tapeformer.bundle.record import Bundle
@@ -24,6 +25,15 @@ Neuron = Annotated[
     ),
 ]
 Field = Annotated[str | None, typer.Option("--field", help="Explain this residual field.")]
+Roles = Annotated[
+    Path | None,
+    typer.Option(
+        "--roles",
+        metavar="FILE",
+        help="Write the role of every head, neuron and field as a table, .csv or .json.",
+        show_default=False,
+    ),
+]
 
 
 @provides(model=find_model)
@@ -32,6 +42,7 @@ def info(
     head: HeadNumber = None,
     neuron: Neuron = None,
     field: Field = None,
+    roles: Roles = None,
     as_json: shared.Json = False,
 ) -> None:
     """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
@@ -39,6 +50,8 @@ def info(
     from tapeformer.inference.info import bundle_info, tying_record
 
     bundle = model.for_every_word()
+    if roles is not None:
+        _write_roles(bundle, roles)
     if as_json:
         print_json(bundle_info(bundle, head, neuron, field))
     elif text := bundle.explain(head=head, neuron=neuron, field=field):
@@ -48,6 +61,13 @@ def info(
         for name, number in tying_record(bundle).items():
             print(f"  {number:,} {name.replace('_', ' ')}: the same at every number of levels")
         print(_heads_text(bundle))
+
+
+def _write_roles(bundle: Bundle, file: Path) -> None:
+    """Write the role table in the format that the file's name ends with."""
+    from tapeformer.export.roles import roles, roles_text
+
+    write_file(file, roles_text(roles(bundle), file.suffix.removeprefix(".")))
 
 
 def _heads_text(bundle: Bundle) -> str:

@@ -1,7 +1,6 @@
-"""Models in other people's tools: PyTorch, Hugging Face, ONNX, TransformerLens.
+"""Models in other people's tools: PyTorch, Hugging Face, ONNX, TransformerLens; and their role table.
 
-Each function needs packages that a plain install leaves out; where they are missing, it says which
-install brings them.
+Functions that need packages which a plain install leaves out say which install brings them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tapeformer.bundle.record import Bundle
+from tapeformer.export.models import Model, loaded
+from tapeformer.export.role_scores import RoleScore, fetching_heads, rule_neurons, score_roles
+from tapeformer.export.roles import Role, roles, roles_text
 from tapeformer.export.targets import TARGETS, target
 from tapeformer.extras import require
 
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TARGETS",
+    "Role",
+    "RoleScore",
+    "fetching_heads",
     "hooked_module",
     "register_bridge",
+    "roles",
+    "roles_text",
+    "rule_neurons",
     "save",
     "save_huggingface",
+    "score_roles",
     "torch_module",
 ]
-
-Model = Bundle | str | os.PathLike[str]
-"""A compiled model, or the folder of one."""
 
 
 def torch_module(
@@ -51,7 +56,7 @@ def torch_module(
     sequences; `sparse` multiplies by the nonzero weights only, without gradients for them.
     """
     require("torch", extra="torch", what="the PyTorch module")
-    from tapeformer.export.module import loaded, module_for
+    from tapeformer.export.module import module_for
 
     return module_for(loaded(model), dtype, attention, sparse)
 
@@ -62,7 +67,7 @@ def hooked_module(model: Model, *, dtype: str | torch.dtype = "float32") -> Hook
     from transformer_lens.hook_points import HookPoint
 
     from tapeformer.export.hooked_tapeformer import HookedTapeformer
-    from tapeformer.export.module import loaded, module_for
+    from tapeformer.export.module import module_for
 
     made = module_for(loaded(model), dtype, "scores", point=HookPoint, kind=HookedTapeformer)
     assert isinstance(made, HookedTapeformer)
@@ -95,7 +100,7 @@ def save(
     chosen = target(to)
     for package in chosen.packages:
         require(package, extra=chosen.extra, what=f"the export to {to}")
-    from tapeformer.export.module import dtype_name, loaded
+    from tapeformer.export.module import dtype_name
 
     make: Any = getattr(import_module(chosen.module), chosen.function)
     bundle = loaded(model)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import get_args
 
 import torch
 from torch import Tensor, nn
 
-from tapeformer.bundle.load import load_bundle
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.exact import EXACT, check_exact
 from tapeformer.engines.stream import check_choice
 from tapeformer.engines.transformer import Point, Transformer
 from tapeformer.engines.weights_to_module import AttentionMode, module_of, shape_of
-from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.weights.bounds import sum_bounds
 
 
@@ -47,22 +44,6 @@ def exact_dtype(bundle: Bundle) -> str:
     """Return the smallest type that holds every sum of a model exactly, whatever its tokens are."""
     sums = sum_bounds(bundle.weights).sums
     return next((name for name in ("bfloat16", "float32") if sums <= EXACT[name]), "float64")
-
-
-def loaded(model: Bundle | str | os.PathLike[str]) -> Bundle:
-    """Return a compiled model, or the one in a folder."""
-    if isinstance(model, Bundle):
-        return model
-    if isinstance(model, str | os.PathLike):
-        return load_bundle(model)
-    raise TapeformerError(
-        Fault(
-            "not a compiled model",
-            expected="a Bundle, or the path of its folder",
-            got=described(model),
-            remedy="tf.compile_machine makes one of a machine",
-        )
-    )
 
 
 class SparseLinear(nn.Module):
