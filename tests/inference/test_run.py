@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapeformer import CompileOptions, compile_machine
-from tapeformer.engines.registry import ENGINES
+from tapeformer import CompileOptions, TapeformerError, compile_machine, run
+from tapeformer.engines.registry import STREAM_ENGINES
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.generation import Generation, Limits, generate
 from tapeformer.simulator.result import Outcome
@@ -14,7 +14,7 @@ from tapeformer.simulator.result import Outcome
 BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", STREAM_ENGINES)
 def test_no_token_is_made_after_the_verdict(engine: str) -> None:
     run = Generation(BUNDLE, tuple("abba"), engine)
     shown = np.concatenate(list(run.pieces(Limits(10**9, None))))
@@ -35,3 +35,8 @@ def test_hidden_pieces_last_as_long_as_watching_allows() -> None:
     assert answer.steps == 400_000
     assert len(told) > 5
     assert told == sorted(told)
+
+
+def test_one_input_is_no_work_for_a_gpu() -> None:
+    with pytest.raises(TapeformerError, match=r"runs batches only.*engine='native'"):
+        run(BUNDLE, "abba", engine="gpu")

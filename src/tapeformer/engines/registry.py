@@ -20,6 +20,8 @@ VARIANTS = {
 }
 """The engines, and what each lets one choose without changing a token."""
 ENGINES = tuple(VARIANTS)
+STREAM_ENGINES = tuple(name for name in ENGINES if name != "gpu")
+"""The engines that run one input; `gpu` runs batches only."""
 
 
 def engine_name(asked: str) -> str:
@@ -52,7 +54,7 @@ def make_engine(
                 remedy="use engine='dense'" if name != "dense" else "leave it out",
             )
         )
-    if name == "gpu":
+    if name not in STREAM_ENGINES:
         remedy = "use engine='native', or give many inputs with --batch or tf.run_batch"
         raise TapeformerError(Fault("the gpu engine runs batches only", remedy=remedy))
     if name == "dense":

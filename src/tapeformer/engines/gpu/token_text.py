@@ -20,11 +20,11 @@ from tapeformer.engines.logic.program import (
     Program,
 )
 
-FETCH_AHEAD = 200
+FETCH_AHEAD = 60
 """Operations by which loads from rings come before their first use."""
 NEWEST_AHEAD = 30
 """The same for words of the newest token, which are nearer."""
-PREFETCH_AHEAD = 600
+PREFETCH_AHEAD = 900
 """Operations before those loads by which the second-level cache is asked for what they load."""
 
 Source = int | str
@@ -195,13 +195,19 @@ class TokenText:
         return self.text.offset(GLOBAL, f"%ring{ring}", wide)
 
     def _prefetch(self, ring: int, head: int, later: int) -> None:
-        """Ask the second-level cache for an entry: each thread for one line of it."""
+        """Ask the second-level cache for an entry: each thread for one line of it, or several."""
         entry = self._at_slot(ring, self._attended(ring, head, later))
-        lines = min(self.layout.rings[ring].words, BLOCK_THREADS)
-        beyond = self.text.define(f"icmp ult i64 %thread, {lines}")
-        line = self.text.define(f"select i1 {beyond}, i64 %thread, i64 0")
+        words = self.layout.rings[ring].words
+        for first in range(0, words, BLOCK_THREADS):
+            self._prefetch_lines(entry, first, min(words - first, BLOCK_THREADS))
+
+    def _prefetch_lines(self, entry: str, first: int, lines: int) -> None:
+        """Ask for some lines of an entry, of which there are no more than threads."""
+        within = self.text.define(f"icmp ult i64 %thread, {lines}")
+        line = self.text.define(f"select i1 {within}, i64 %thread, i64 0")
         place = self.text.define(f"mul i64 {line}, {4 * BLOCK_THREADS - 4}")
-        address = self.text.offset(GLOBAL, entry, place)
+        start = self.text.offset(GLOBAL, entry, 4 * BLOCK_THREADS * first)
+        address = self.text.offset(GLOBAL, start, place)
         self.text.add(
             f'call void asm sideeffect "prefetch.global.L2 [$0];", "l"({GLOBAL} {address})'
         )
