@@ -80,6 +80,7 @@ ZIGZAG = one_tape(
 )
 RUNNER = one_tape("runner", "> _ a R >")
 LEFT_RUNNER = one_tape("left runner", "< _ a L <")
+STAYER = one_tape("stayer", "1 _ a S 2", "2 a _ S 1")
 
 
 def hoverer(reach: int) -> TuringMachine:

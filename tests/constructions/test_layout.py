@@ -51,12 +51,10 @@ def test_impossible_options(
         construction("paper").layout(RUNNER, levels, base, space)
 
 
-def test_one_queue_holds_one_tape_and_has_one_level() -> None:
+def test_one_queue_has_one_level_and_room_for_both_sides_of_several_tapes() -> None:
     two = random_machine(1, 2, TapeKind.TWO_WAY)
-    with pytest.raises(TapeformerError, match=r"2 tapes.*construction='paper'"):
-        construction("post").layout(two, space=10)
-    with pytest.raises(TapeformerError, match="2 tapes"):
-        construction("post").queue_machine(two, 1)
+    assert construction("post").layout(two, space=10).lengths == {"ring": 22}
+    assert construction("post").layout(RUNNER, space=10).lengths == {"ring": 12}
     with pytest.raises(TapeformerError, match="one level"):
         construction("post").layout(RUNNER, levels=2, space=10)
     with pytest.raises(TapeformerError, match="odd length"):

@@ -13,7 +13,7 @@ from tapeformer.gallery import gallery_machine
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import QueueRun
-from tests.constructions.machines import BOUNCER, SHUTTLE, ZIGZAG
+from tests.constructions.machines import BOUNCER, SHUTTLE, STAYER, ZIGZAG
 
 
 def followed(
@@ -36,6 +36,8 @@ def followed(
         ("realtime", gallery_machine("binary_addition"), tuple("1011#10"), 5, 2),
         ("post", SHUTTLE, ("a",) * 14, None, 40),
         ("post", BOUNCER, (), None, 60),
+        ("post", STAYER, (), None, 30),
+        ("post", gallery_machine("palindrome_two_tapes"), tuple("abba"), None, 60),
     ],
 )
 def test_they_hold_at_every_token(

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from tapeformer.compile.options import CompileOptions
 from tapeformer.explorer.export import exported
 from tapeformer.explorer.open import opened_session
+from tapeformer.explorer.requests import session_from
 from tapeformer.explorer.session import Session
 from tapeformer.explorer.truth import EVERY, Truth
 from tapeformer.gallery import gallery_machine
@@ -136,3 +137,10 @@ def _whole(session: Session, token: int) -> bool:
     assert recording is not None
     part = recording.part_at(token)
     return part.start == 0 or token + 1 - part.bundle.window >= part.start
+
+
+def test_one_queue_with_several_tapes_is_not_drawn() -> None:
+    asked = {"gallery": "palindrome_two_tapes", "word": "abba", "construction": "post"}
+    session = session_from(asked)
+    session.record()
+    assert "one queue with one tape" in session.faults[0]["what"]

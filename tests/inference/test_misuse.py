@@ -46,9 +46,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: api.compile_machine(MACHINE, construction="paper"),
         "size of the queues is not fixed.*give space=CELLS",
     ),
-    "three tapes in one queue": (
-        lambda: api.run("binary_addition", "1#1", construction="post"),
-        "use construction='paper'",
+    "three tapes in a literal queue": (
+        lambda: api.run("binary_addition", "1#1", construction="post", literal=True),
+        "one queue holds one",
     ),
     "an unknown engine": (lambda: run(engine="fast"), "no engine 'fast'.*expected dense, sparse"),
     "engine None": (lambda: run(engine=None), "no engine 'None'"),

@@ -35,7 +35,7 @@ ConstructionName = Annotated[
     str | None,
     typer.Option(
         "--construction",
-        help="realtime (the default), paper, or post (one queue, one tape); run and verify also take"
+        help="realtime (the default), paper, or post (one queue); run and verify also take"
         " the rows of table1: perez, bhattamishra, merrill_sabharwal, ...",
     ),
 ]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tapeformer.bundle.record import Bundle
 from tapeformer.explorer.breaking import Break, Comparison, broken, limit_of
 from tapeformer.explorer.description import (
     fault_records,
@@ -72,6 +73,7 @@ class Session:
         machine = self.machine
         self.text = self.text or source_text(machine)
         bundle = self.model.for_word(self.word)
+        _check_shown(bundle, machine)
         if self.asked is None:
             run = Generation(bundle, self.word, grow=self.model.grow())
             return Recording(machine, self.word, run)
@@ -174,3 +176,11 @@ def broken_session(session: Session, asked: Break) -> Session:
     model = Model(bundle, session.model.options)
     limit = limit_of(asked, recording.progress.tokens)
     return Session(session.machine, model, session.word, session.text, limit, asked)
+
+
+def _check_shown(bundle: Bundle, machine: TuringMachine) -> None:
+    """Refuse a run that the page cannot draw: one queue with several tapes."""
+    if bundle.layout.construction == "post" and machine.tapes > 1:
+        what = f"the page draws one queue with one tape; {machine.name} has {machine.tapes}"
+        remedy = "choose realtime or paper, or use `tapeformer run`"
+        raise TapeformerError(Fault(what, expected="1 tape", got=str(machine.tapes), remedy=remedy))

@@ -1,25 +1,34 @@
-"""The one-queue baseline: a one-tape machine as a Post machine."""
+"""The one-queue baseline: a Turing machine as a Post machine, leaner if it has one tape."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeformer.constructions.decoded import checking
+from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.post.decode import decode
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
+from tapeformer.constructions.post.several.decode import decode as decode_several
 from tapeformer.constructions.record import Claims, Construction
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.record import QueueMachine, Token
 from tapeformer.queues.tracks import QueueTracks
 
 __all__ = ["POST"]
 
 
 def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
+    if machine.tapes > 1:
+        from tapeformer.constructions.post.several import tapes_to_queues as several
+
+        return several.queue_machine(machine, levels)
     from tapeformer.constructions.post.tapes_to_queues import queue_machine
 
     return queue_machine(machine, levels)
+
+
+def _decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
+    return (decode_several if "tapes" in reading else decode)(reading, layout, tokens)
 
 
 def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
@@ -42,7 +51,7 @@ POST = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=checking(decode),
+    decode=checking(_decode),
     longest_word=longest_word,
     choose=_choose,
     claims=_claims,

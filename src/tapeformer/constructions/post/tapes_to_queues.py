@@ -24,7 +24,7 @@ Met = list[tuple[Literal, Rule]]
 
 def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:
     """Return the one-queue machine of a one-tape Turing machine."""
-    check(machine, levels)
+    check(levels)
     cells = cells_of(machine)
     queues = (Queue("ring", (*cells.names, cells.bottom), cells.free, "ring"),)
     registers = _registers(machine, cells)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapeformer.constructions.post.cells import cells_of
+from tapeformer.constructions.sizes import refuse
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.tracks import QueueTracks
 
@@ -20,6 +21,9 @@ MARKS = ("0", "1")
 
 def tracks(machine: TuringMachine) -> QueueTracks:
     """Return how the cells of a machine's ring are split, and what can come together."""
+    if machine.tapes > 1:
+        what = f"{machine.name} has {machine.tapes} tapes; the literal Transformer of one queue holds one"
+        raise refuse(what, "1 tape", str(machine.tapes), "leave out literal")
     cells = cells_of(machine)
     plain = (cells.free, *cells.symbols, cells.bottom)
     parts = {cells.free: (cells.free, "0", "0"), cells.bottom: (cells.bottom, "0", "0")}
