@@ -35,7 +35,7 @@ def test_json_has_the_keys_of_every_row(tmp_path: Path) -> None:
 
 def test_a_row_says_what_it_cannot_take_and_the_others_run() -> None:
     machine = tf.gallery_machine("palindrome_two_tapes")
-    asked = Asked(find_rows(["constant", "perez"]), machine, tuple("abba"), 30)
+    asked = Asked(find_rows(["pencil", "perez"]), machine, tuple("abba"), 30)
     refused, taken = measured(asked)
     assert not refused.equal
     assert "one tape" in refused.reason

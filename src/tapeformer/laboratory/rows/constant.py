@@ -18,7 +18,7 @@ ROW = Row(
     printed=Bounds("O(1)", "O(1)", "s", "O(t s)"),
     experiment=experiment,
     prepare=Prepared,
-    several_tapes=False,
+    several_tapes=True,
     construction="post",
     ablations={"the longest look-back one shorter": partial(experiment, shorter=1)},
 )
