@@ -13,6 +13,11 @@ def test_a_gap_between_offsets_costs_in_proportion() -> None:
     assert bound((10, 100_000), bits=10, layers=4) < bound((10, 100_000), bits=10)
 
 
+def test_only_depths_that_the_stack_may_have_count() -> None:
+    assert bound((10, 100_000), bits=10, space=100) == pytest.approx(10 / (2 * 11))
+    assert bound((10, 100_000), bits=10, space=111) > 400
+
+
 @pytest.mark.parametrize("heads", [1, 2, 3, 6])
 def test_the_bound_for_any_offsets_grows_like_a_root_of_the_space(heads: int) -> None:
     small, large = (bound_for_any(heads, 10**n, 1) for n in (9, 15))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 from tapeformer.bench.report import Row, markdown
 from tapeformer.constructions.realtime.fields import TRACKS
@@ -27,11 +28,14 @@ DRAINED = 3_000
 """Operations over which a layout's overhead is measured."""
 
 
-def bound(offsets: Sequence[int], bits: float, layers: int = 1) -> float:
-    """Return the tokens per operation that heads with these offsets cannot do without."""
-    lags = sorted({0, *offsets})
-    costs = [further / (2 * (bits * (layers * near + 1) + 1)) for near, further in pairwise(lags)]
-    return max(costs, default=0.0)
+def bound(offsets: Sequence[int], bits: float, layers: int = 1, space: float = inf) -> float:
+    """Return the tokens per operation that heads with these offsets cannot do without.
+
+    Only depths d_r that a stack of `space` bits may have are taken.
+    """
+    lags = pairwise(sorted({0, *offsets}))
+    depths = [(bits * (layers * near + 1) + 1, further) for near, further in lags]
+    return max((further / (2 * depth) for depth, further in depths if depth <= space), default=0.0)
 
 
 def bound_for_any(heads: int, space: int, bits: float, layers: int = 1) -> float:
@@ -105,7 +109,7 @@ def row(entry: Entry) -> Row:
         "B (symbols)": entry.bits,
         "pushes and pops": both.average,
         "pops": pops.average,
-        "bound, these offsets": bound(entry.offsets, entry.bits),
+        "bound, these offsets": bound(entry.offsets, entry.bits, space=entry.space),
         "bound, any K offsets": bound_for_any(entry.heads, entry.space, entry.bits),
     }
 
