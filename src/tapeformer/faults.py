@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -10,6 +10,8 @@ from itertools import islice
 LONGEST_COMPARED = 100
 MOST_COMPARED = 1000
 """Bounds on the names that are compared for a suggestion, so that a bad file costs no time."""
+MOST_SYMBOLS = 5
+"""Wrong symbols of a word that a message names."""
 
 
 class Severity(Enum):
@@ -92,6 +94,23 @@ def described(value: object) -> str:
         text = str(value) if abs(value) < 1e30 else "a huge number"
         return f"{text} ({kind})"
     return f"an object of type {kind}"
+
+
+def check_symbols(
+    word: Iterable[str], known: Container[str], whose: str, where: str, expected: str, remedy: str
+) -> None:
+    """Raise one fault that names the first few symbols of a word that are not known, and their places."""
+    unknown = ((place, symbol) for place, symbol in enumerate(word, 1) if symbol not in known)
+    found = list(islice(unknown, MOST_SYMBOLS + 1))
+    if not found:
+        return
+    shown, more = found[:MOST_SYMBOLS], ", ..." * (len(found) > MOST_SYMBOLS)
+    places = ", ".join(str(place) for place, _ in shown) + more
+    names = ", ".join(dict.fromkeys(quoted(symbol) for _, symbol in shown)) + more
+    subject = f"symbols {names} are" if "," in names else f"symbol {names} is"
+    location = SourceLocation(f"{where}{'s' * (len(found) > 1)} {places}")
+    what = f"{subject} not in the alphabet of {quoted(whose)}"
+    raise TapeformerError(Fault(what, location, expected, remedy=remedy))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -167,6 +167,7 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
     for folder, message in (
         (tmp_path / "nowhere", "there is no bundle; expected a folder; got nothing"),
         (tmp_path / "file", "there is no bundle; expected a folder; got something else"),
+        (tmp_path, "this folder is not a bundle; expected model.safetensors, .*; got none of them"),
         ("with\0nothing", "a str or a Path"),
         ("half \udcff \ud800", "a str or a Path"),
         ("x" * 5000, "there is no bundle"),

@@ -16,6 +16,7 @@ from tapeformer.cli.wording import in_options
         ("give format_name=NAME to see", "give --format NAME to see"),
         ("use tf.CompileOptions(levels=5)", "use tf.CompileOptions(levels=5)"),
         ("use only these symbols", "use only these symbols"),
+        ("tf.Conventions(symbols=NAMES) adds some", "--symbols NAMES adds some"),
     ],
 )
 def test_arguments_become_options(python: str, option: str) -> None:

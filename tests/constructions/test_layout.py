@@ -38,7 +38,7 @@ def test_any_two_options_fix_the_third() -> None:
         (2, 3, None, "odd length.*expected an even base.*got 3.*base=4"),
         (2, 0, None, "expected an even base"),
         (0, 4, None, "needs a level.*got 0"),
-        (2, 4, 15, "too small for 15 cells.*at least 17.*got 16"),
+        (2, 4, 15, "too small for 15 cells.*got room for 14; give base=6"),
         (None, 4, None, "two of levels, base and space"),
         (2, None, None, "two of levels, base and space"),
         (2, None, -1, "space is negative"),

@@ -22,13 +22,20 @@ def run(word: Any = "abba", **options: Any) -> object:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no machine": (lambda: api.run(None), "not a machine.*got None; use tf.load"),
-    "a number": (lambda: api.run(3, "a"), "not a machine"),
+    "no machine": (
+        lambda: api.run(None),
+        "expected a gallery name, a path, busy-beaver text.*got None",
+    ),
+    "a number": (lambda: api.run(3, "a"), "TuringMachine or a tf.Bundle; got 3 .int."),
     "an empty name": (lambda: api.run("", "a"), "no machine ''"),
     "a misspelt name": (lambda: api.run("palindrom", "abba"), "did you mean palindrome"),
     "word None": (lambda: run(None), 'not a word.*the empty word is ""'),
     "a set": (lambda: run({"a"}), "not a word"),
     "an unknown symbol": (lambda: run("abc"), "symbol 'c' is not in the alphabet"),
+    "unknown symbols": (
+        lambda: run("axbyx"),
+        "INPUT, characters 2, 4, 5: error: symbols 'x', 'y' are .*tf.Conventions.symbols=NAMES.",
+    ),
     "a misspelt option": (lambda: run(leve=3), "no option 'leve'.*did you mean levels"),
     "an option of another": (
         lambda: api.compile_machine(MACHINE, engine="sparse"),
@@ -36,7 +43,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "levels as text": (lambda: run(levels="4"), "levels is not a whole number"),
     "levels True": (lambda: run(levels=True), "levels is not a whole number"),
-    "no levels": (lambda: run(levels=0), "give levels=1"),
+    "no levels": (lambda: run(levels=0), "expected 2 to 64 levels.*give levels=2"),
+    "too few levels": (
+        lambda: run(levels=4, base=2, space=5000),
+        "4 levels is too small for 5000 cells; got room for 154; give levels=9",
+    ),
     "far too many levels": (lambda: run(levels=10**9), "give levels=12"),
     "an odd base": (lambda: run(base=3), "expected an even base.*give base=4"),
     "a huge base": (lambda: run(base=10**4000), "window would be too long"),
@@ -55,7 +66,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a dtype of another engine": (lambda: run(dtype="float32"), "use engine='dense'"),
     "attention of another engine": (
         lambda: run(attention="softmax"),
-        "no choice of attention.*use engine='dense'",
+        "no choice of attention; use engine='dense' or engine='sparse'",
     ),
     "an unknown dtype": (lambda: run(engine="sparse", dtype="int4"), "int4.*expected one of"),
     "negative steps": (lambda: run(max_steps=-1), "max_steps has no usable value"),
@@ -99,7 +110,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "leave out the options on the engine",
     ),
     "batch file None": (lambda: api.run_batch_file(SMALL, None, "x"), "bad `inputs`"),
-    "no such table": (lambda: api.run_queue_table("/no/such.yaml"), "cannot be read"),
+    "no such table": (lambda: api.run_queue_table("/no/such.yaml"), "no table '/no/such.yaml'"),
+    "a misspelt table": (
+        lambda: api.run_queue_table("balancd"),
+        "did you mean balanced.*the package has the tables",
+    ),
+    "an unknown symbol of a table": (
+        lambda: api.run_queue_table("balanced", "abxa"),
+        "symbol 3: error: symbol 'x' .*expected one of 'a', 'b'; use only",
+    ),
     "table None": (lambda: api.run_queue_table(None), "not a table"),
     "diagram of a name": (lambda: api.state_diagram("palindrome"), "tf.gallery_machine"),
 }

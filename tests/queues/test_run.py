@@ -80,7 +80,7 @@ def test_after_the_verdict_the_queues_turn_on_unchanged() -> None:
 
 
 def test_a_symbol_that_cannot_be_prompted_is_refused() -> None:
-    with pytest.raises(TapeformerError, match="'c' cannot be prompted"):
+    with pytest.raises(TapeformerError, match="'c' is not in the alphabet of 'balanced'"):
         prompt(TABLES["balanced"].machine, "abc")
 
 

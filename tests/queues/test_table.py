@@ -65,7 +65,7 @@ def test_a_file_that_is_no_table(tmp_path: Path) -> None:
     path.write_text("[1, 2", encoding="utf-8")
     with pytest.raises(TapeformerError, match="cannot be read"):
         load_table(path)
-    with pytest.raises(TapeformerError, match="cannot be read"):
+    with pytest.raises(TapeformerError, match="not a file, not in the package"):
         load_table(tmp_path / "missing.yaml")
 
 

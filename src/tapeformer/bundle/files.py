@@ -18,6 +18,7 @@ MOST_BYTES = {PARAMETERS: 256 << 20, CONFIG: 64 << 20, MACHINE: 16 << 20}
 
 FORMAT, VERSION = "tapeformer-bundle", 2
 AGAIN = "compile the machine again"
+WRITES = "`tapeformer compile MACHINE -o FOLDER` writes one"
 
 
 def folder_path(folder: str | os.PathLike[str]) -> Path:
@@ -39,10 +40,12 @@ def read_files(folder: Path) -> dict[str, bytes]:
     """Read every file of a bundle."""
     if not os.path.isdir(folder):
         got = "something else" if os.path.lexists(folder) else "nothing"
-        remedy = "`tapeformer compile MACHINE -o FOLDER` writes one"
         raise TapeformerError(
-            Fault("there is no bundle", SourceLocation(str(folder)), "a folder", got, remedy)
+            Fault("there is no bundle", SourceLocation(str(folder)), "a folder", got, WRITES)
         )
+    if not any(os.path.lexists(folder / name) for name in MOST_BYTES):
+        what, place = "this folder is not a bundle", SourceLocation(str(folder))
+        raise TapeformerError(Fault(what, place, ", ".join(MOST_BYTES), "none of them", WRITES))
     return {name: _content(folder / name) for name in MOST_BYTES}
 
 

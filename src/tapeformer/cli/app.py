@@ -45,7 +45,7 @@ class LazyCommands(TyperGroup):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from tapeformer.faults import did_you_mean
 
-            near = did_you_mean(args[0], COMMANDS)
+            near = did_you_mean(args[0], COMMANDS).replace("did", "Did", 1)
             ctx.fail(f"No such command {args[0]!r}. {near}".rstrip())
         return super().resolve_command(ctx, args)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,20 +19,15 @@ if TYPE_CHECKING:
     from tapeformer.compile.options import CompileOptions
 
 
-class Rung(StrEnum):
-    """The stages that can be printed, in the order of the passes."""
-
-    QUEUES = "queues"
-    CIRCUIT = "circuit"
-    WEIGHTS = "weights"
-
-
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="The folder to write.", show_default=False)
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a bundle that is there.")]
 Until = Annotated[
-    Rung | None, typer.Option("--until", help="Stop after this stage; --show prints it.")
+    str | None,
+    typer.Option(
+        "--until", help="Stop after this stage: queues, circuit or weights; --show prints it."
+    ),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the stage that --until names.")]
 
@@ -51,7 +45,7 @@ def compile(
 ) -> None:
     """Compile a machine to a bundle: weights, layout, and how to read the answer."""
     if until is not None or show:
-        _print_stage(machine, options, until or Rung.WEIGHTS, everything)
+        _print_stage(machine, options, until or "weights", everything)
         if output is None:
             return
     if output is None:
@@ -62,11 +56,11 @@ def compile(
 
 
 def _print_stage(
-    machine: TuringMachine, options: CompileOptions, until: Rung, everything: bool
+    machine: TuringMachine, options: CompileOptions, until: str, everything: bool
 ) -> None:
     from tapeformer.compile.stages import stage_text
 
-    print(stage_text(machine, until.value, options, everything=everything))
+    print(stage_text(machine, until, options, everything=everything))
 
 
 def _write_bundle(

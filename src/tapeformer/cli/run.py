@@ -41,7 +41,10 @@ class TraceFormat(StrEnum):
 
 Dtype = Annotated[
     str | None,
-    typer.Option("--dtype", help="float64, float32 or bfloat16; the same tokens in all."),
+    typer.Option(
+        "--dtype",
+        help="float64, float32, integer (sparse), float16 or bfloat16 (dense); the same tokens in all.",
+    ),
 ]
 Attention = Annotated[
     str | None,

@@ -93,8 +93,10 @@ def _text(machine: TuringMachine, report: Report) -> str:
         outcome = report.outcome.value if report.outcome else "unfinished"
         line = (
             f"{name}: {counted(report.tokens, 'token')} and {counted(report.steps, 'step')} agree"
-            f" ({outcome}); {counted(report.glances, 'window')} between steps decoded too"
+            f" ({outcome})"
         )
+        if report.glances:
+            line += f"; {counted(report.glances, 'window')} between steps decoded too"
         return "\n".join([line, *_claim_lines(report.claims)])
     faults = "\n".join(map(str, report.claim_faults))
     return f"{name}: DIFFERENT {_difference(machine, report)}\n{faults}".rstrip()

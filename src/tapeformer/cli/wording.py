@@ -8,12 +8,13 @@ from dataclasses import replace
 from tapeformer.faults import TapeformerError
 
 NAMES = {"format_name": "format", "max_cells": "max-cells"}
+CONVENTION = re.compile(r"\btf\.Conventions\((\w+=\w+)\)")
 ARGUMENT = re.compile(r"(?<![\w.(-])([a-z_]+)=(['\"]?)(\w+)\2")
 
 
 def in_options(text: str) -> str:
     """Return a remedy with arguments of Python calls written as options of a command."""
-    return ARGUMENT.sub(_option, text)
+    return ARGUMENT.sub(_option, CONVENTION.sub(r"\1", text))
 
 
 def _option(found: re.Match[str]) -> str:

@@ -52,9 +52,9 @@ def check_given(levels: int | None, base: int | None, space: int | None) -> None
             got, remedy = repr(number), f"give {name} as an int"
             raise refuse(f"{name} is not a whole number", "a whole number", got, remedy)
     if levels is not None and not 1 <= levels <= MOST_LEVELS:
-        expected = f"levels from 1 to {MOST_LEVELS}"
+        expected = f"2 to {MOST_LEVELS} levels (paper: from 1)"
         what = "a stack needs a level" if levels < 1 else "a stack cannot have so many levels"
-        raise refuse(what, expected, _short(levels), f"give levels={1 if levels < 1 else 12}")
+        raise refuse(what, expected, _short(levels), f"give levels={2 if levels < 1 else 12}")
     if base is not None and (base < 2 or base % 2):
         raise refuse(
             f"base {_short(base)} makes queues of odd length",
@@ -98,11 +98,11 @@ def levels_and_base(
         levels, base = _least(levels, base, space + room)
     check_power(base, levels)
     if space is not None and base**levels < space + room:
+        wider = least_even_base(lambda wide: wide**levels >= space + room)
         raise refuse(
             f"base {base} with {levels} level{'s' * (levels > 1)} is too small for {space} cells",
-            expected=f"base^levels at least {space + room}",
-            got=str(base**levels),
-            remedy="give a larger base, more levels or less space",
+            got=f"room for {base**levels - room}",
+            remedy=f"give base={wider}{', more levels' * (levels > 1)} or less space",
         )
     return levels, base
 

@@ -47,13 +47,7 @@ def make_engine(
     name = engine_name(asked)
     unknown = [key for key in variant if key not in VARIANTS[name]]
     if unknown:
-        raise TapeformerError(
-            Fault(
-                f"the {name} engine has no choice of {_option(unknown[0])}",
-                expected=", ".join(map(_option, VARIANTS[name])) or "no such option",
-                remedy="use engine='dense'" if name != "dense" else "leave it out",
-            )
-        )
+        raise TapeformerError(_no_choice(name, unknown[0]))
     if name not in STREAM_ENGINES:
         remedy = "use engine='native', or give many inputs with --batch or tf.run_batch"
         raise TapeformerError(Fault("the gpu engine runs batches only", remedy=remedy))
@@ -62,6 +56,14 @@ def make_engine(
     module = import_module(f"tapeformer.engines.{name}")
     stream: Stream = module.Engine(weights, offsets, window, **_checked(variant))
     return stream
+
+
+def _no_choice(name: str, key: str) -> Fault:
+    """Return the fault for a part of the variant that other engines have."""
+    able = [other for other, keys in VARIANTS.items() if key in keys]
+    remedy = " or ".join(f"engine={other!r}" for other in able)
+    what = f"the {name} engine has no choice of {_option(key)}"
+    return Fault(what, remedy=f"use {remedy}" if able else "leave it out")
 
 
 def _option(key: str) -> str:

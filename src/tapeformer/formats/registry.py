@@ -158,7 +158,8 @@ def decoded(data: bytes, source: str) -> str:
 
 
 def _unreadable(file: Path, why: str) -> Fault:
-    remedy = "give a file, a name from `tapeformer machines`, or a busy-beaver string"
+    names = "a file, a name from `tapeformer machines`, or a busy-beaver string"
+    remedy = f"give {names}; where a model will do, also the folder of a bundle"
     return Fault(why, SourceLocation(str(file)), remedy=remedy)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.grow import Grow, growth
 from tapeformer.machine.record import TuringMachine
-from tapeformer.machine.verify import checked, require_machine
+from tapeformer.machine.verify import checked
 from tapeformer.machine.word import checked_word, parse_word
 
 MODIFIED_TOKENS = 10**6
@@ -91,7 +91,15 @@ def find_model(
         from tapeformer.sources import find_machine
 
         source = find_machine(str(source))
-    return Model(checked(require_machine(source)), chosen)
+    if not isinstance(source, TuringMachine):
+        raise TapeformerError(_nothing_named(source))
+    return Model(checked(source), chosen)
+
+
+def _nothing_named(source: object) -> Fault:
+    expected = "a gallery name, a path, busy-beaver text, a tf.TuringMachine or a tf.Bundle"
+    remedy = 'give a name such as "palindrome"; tf.gallery_names() lists them'
+    return Fault("not a machine or a bundle", None, expected, described(source), remedy)
 
 
 def _is_folder(source: str | PathLike[str]) -> bool:

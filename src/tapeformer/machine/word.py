@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, described, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, check_symbols, described
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import alphabet_text, require_machine
-
-MOST_FAULTS = 5
 
 
 def parse_word(machine: TuringMachine, text: str, spaced: bool = False) -> tuple[str, ...]:
@@ -21,7 +18,7 @@ def parse_word(machine: TuringMachine, text: str, spaced: bool = False) -> tuple
         )
     word = tuple(text.split()) if spaced else tuple(text)
     unit = "symbol" if spaced else "character"
-    _check_symbols(machine, word, f"INPUT, {unit}", _text_remedy(machine, text, spaced))
+    _check(machine, word, f"INPUT, {unit}", _text_remedy(machine, text, spaced))
     return word
 
 
@@ -41,25 +38,13 @@ def checked_word(machine: TuringMachine, word: Sequence[str]) -> tuple[str, ...]
         location = SourceLocation(f"word, symbol {wrong + 1}")
         got, remedy = described(symbols[wrong]), "turn each symbol into a str"
         raise TapeformerError(Fault("not a symbol", location, "a str", got, remedy))
-    _check_symbols(machine, symbols, "word, symbol", _python_remedy(machine, word))
+    _check(machine, symbols, "word, symbol", _python_remedy(machine, word))
     return symbols
 
 
-def _check_symbols(machine: TuringMachine, word: Sequence[str], where: str, remedy: str) -> None:
-    """Raise a fault for each of the first few symbols that the machine does not have."""
-    faults = (
-        Fault(
-            f"symbol {quoted(symbol)} is not in the alphabet of {quoted(machine.name)}",
-            SourceLocation(f"{where} {index}"),
-            expected=alphabet_text(machine),
-            remedy=remedy,
-        )
-        for index, symbol in enumerate(word, 1)
-        if symbol not in machine.word_symbols
-    )
-    first = tuple(itertools.islice(faults, MOST_FAULTS))
-    if first:
-        raise TapeformerError(first)
+def _check(machine: TuringMachine, word: Sequence[str], where: str, remedy: str) -> None:
+    alphabet = alphabet_text(machine)
+    check_symbols(word, machine.word_symbols, machine.name, where, alphabet, remedy)
 
 
 def _text_remedy(machine: TuringMachine, text: str, spaced: bool) -> str:
@@ -67,7 +52,9 @@ def _text_remedy(machine: TuringMachine, text: str, spaced: bool) -> str:
         return "this machine has symbols of several characters: separate them by spaces and give spaced=True"
     if spaced and " " not in text and len(text) > 1:
         return "leave out spaced=True, or put spaces between the symbols"
-    return "use only these symbols; symbols=NAMES adds some that only wildcards read"
+    return (
+        "use only these symbols; tf.Conventions(symbols=NAMES) adds some that only wildcards read"
+    )
 
 
 def _python_remedy(machine: TuringMachine, word: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tapeformer.circuit.evaluate import Step, compiled
-from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.faults import check_symbols, quoted
 from tapeformer.layout import Layout
 from tapeformer.queues.record import RUNNING, QueueMachine, Token
 
@@ -23,14 +23,10 @@ def factor_names(machine: QueueMachine) -> tuple[str, ...]:
 
 def prompt(machine: QueueMachine, word: Sequence[str]) -> tuple[Token, ...]:
     """Return the tokens of the start symbol and the word; everything else is blank or as at the start."""
-    faults = [
-        Fault(f"symbol {quoted(symbol)} cannot be prompted", got=quoted(symbol))
-        for symbol in dict.fromkeys(word)
-        if symbol not in machine.prompt_symbols
-    ]
-    if faults:
-        raise TapeformerError(faults)
-    cells = [machine.prompt_start, *(machine.prompt_symbols[symbol] for symbol in word)]
+    known = machine.prompt_symbols
+    expected = f"one of {', '.join(map(quoted, known))}"
+    check_symbols(word, known, machine.name, "INPUT, symbol", expected, "use only these symbols")
+    cells = [machine.prompt_start, *(known[symbol] for symbol in word)]
     return tuple(_prompt_token(machine, cell, place) for place, cell in enumerate(cells, 1))
 
 

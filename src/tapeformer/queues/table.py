@@ -25,7 +25,7 @@ import yaml
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, quoted
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean, quoted
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Queue, QueueMachine, Register
 from tapeformer.queues.verify import verify, verify_layout
@@ -65,10 +65,20 @@ def load_table(path: Path) -> QueueTable:
     """Read a table; all faults of the file are told at once."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise TapeformerError(_no_table(path)) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         fault = Fault("the table cannot be read", SourceLocation(str(path)), got=str(error))
         raise TapeformerError(fault) from error
     return parse_table(data, str(path))
+
+
+def _no_table(path: Path) -> Fault:
+    """Return the fault for a name that is neither a file nor a table of the package."""
+    names = example_names()
+    hint = did_you_mean(str(path), names)
+    remedy = f"{hint} the package has the tables {', '.join(names)}".strip()
+    return Fault(f"no table {quoted(str(path))}: not a file, not in the package", remedy=remedy)
 
 
 def parse_table(data: Any, source: str = "table") -> QueueTable:

@@ -41,7 +41,7 @@ def test_any_two_options_fix_the_third() -> None:
     [
         (2, 3, None, "odd length.*expected an even base"),
         (1, 4, None, "level 2 or above.*got 1.*levels=2"),
-        (2, 4, 105, "too small for 105 cells.*at least 105.*got 104"),
+        (2, 4, 105, "too small for 105 cells.*got room for 104; give levels=3"),
         (2, None, -1, "space is negative"),
     ],
 )

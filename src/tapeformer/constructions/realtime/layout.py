@@ -33,12 +33,10 @@ def layout(
     check_power(base, levels - 1)
     cells = steps * capacity(levels, base)
     if space is not None and cells < space:
-        blocks_of = "" if steps == 1 else f"{steps} "
         raise refuse(
             f"base {base} with {levels} levels is too small for {space} cells",
-            expected=f"{blocks_of}({TRACKS} (1 + b + ... + b^levels) - 1) at least {space}",
-            got=str(cells),
-            remedy="give a larger base, more levels or less space",
+            got=f"room for {cells}",
+            remedy=f"give levels={_levels(-(-space // steps), base)}, a larger base or less space",
         )
     return Layout(NAME, levels, base, _lengths(levels, base), cells)
 
@@ -92,11 +90,18 @@ def _lengths(levels: int, base: int) -> dict[str, int]:
     return lengths
 
 
+def _levels(space: int, base: int) -> int:
+    """Return the fewest levels that hold some cells, or blocks of cells."""
+    levels = 2
+    while capacity(levels, base) < space:
+        levels += 1
+    return levels
+
+
 def _levels_and_base(levels: int | None, base: int | None, space: int) -> tuple[int, int]:
     if levels is None:
-        levels, base = 2, base or 2
-        while capacity(levels, base) < space:
-            levels += 1
+        base = base or 2
+        levels = _levels(space, base)
     if base is None:
         base = least_even_base(lambda base: capacity(levels, base) >= space)
     return levels, base
