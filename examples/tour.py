@@ -36,7 +36,10 @@ for token in tf.stream("palindrome", "abba"):
     print(token.number, token.steps, token.state, token.tapes, token.token)
 
 # tapeformer run bf_interpreter '++[-]'
-answer = tf.run("bf_interpreter", "++[-]")
+print(tf.run("bf_interpreter", "++[-]"))
+
+# tapeformer run 1RB0LC_1RC1RD_1LA0RB_0RE1RZ_1LC1RA
+answer = tf.run("1RB0LC_1RC1RD_1LA0RB_0RE1RZ_1LC1RA")
 print(answer, "levels added while it ran:", answer.grown)
 
 # tapeformer verify palindrome abba ab

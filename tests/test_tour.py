@@ -86,3 +86,6 @@ def test_texts_of_both_are_the_same(folder: Path) -> None:
     ):
         assert by_command(folder, line).strip() in output, line
     assert "<Answer halt: 1RB1LB_1LA0LC_1RZ1LD_1RD0RA in state Z after 107 steps" in output
+    grown = re.search(r"after 134,467 steps.*levels added while it ran: (\d+)", output)
+    assert grown is not None
+    assert int(grown[1]) > 0
