@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tapeformer.explorer.requests import gallery
 from tests.explorer.conftest import started
 
 GALLERY = "palindrome"
@@ -150,3 +151,10 @@ def test_stopping_leaves_nothing_behind() -> None:
     assert server.wait(10) is not None
     with pytest.raises(httpx.ConnectError):
         ask.get("/api/start")
+
+
+def test_a_busy_beaver_begins_on_the_empty_tape_of_its_file() -> None:
+    """An empty input of the file is an input, not a missing one."""
+    words = {entry["name"]: entry["word"] for entry in gallery()}
+    assert words["busy_beaver_4"] == ""
+    assert words["palindrome"] == "abba"

@@ -133,9 +133,11 @@ def _entry(name: str) -> Record:
 
 
 def entry_word(machine: TuringMachine) -> tuple[str, ...]:
-    """An input that shows something: the file's own, or the longest short one of its cases."""
+    """An input that shows something: the file's own, even if empty, or a short one of its cases."""
+    if machine.default_word is not None:
+        return machine.default_word
     short = (case.word for case in machine.cases if len(case.word) <= SHORT)
-    return machine.default_word or max(short, key=len, default=())
+    return max(short, key=len, default=())
 
 
 def _refused(what: str, expected: object, got: object) -> TapeformerError:

@@ -1,7 +1,7 @@
 // The attention matrix of a head: dense scores of the last queries over all keys in the window.
 
 import { roundedBox, write } from "./canvas.js";
-import { byId, html, setText } from "./dom.js";
+import { byId, grouped, html, setText } from "./dom.js";
 import { state } from "./state.js";
 import { colours, faded, levelColour } from "./theme.js";
 
@@ -39,7 +39,13 @@ export function layHeads(choose, t) {
   }
   select.value = String(state.head);
   const fault = matrix?.fault ?? "";
-  setText(byId("attention-note"), fault || "Each row is a query, each column a key; the numbers are the scores q · (k + p). The highest wins.");
+  const asker = matrix?.scores ? `From the last row comes ${tokenName(matrix.t)}.` : "";
+  setText(byId("attention-note"), fault || `Each row is a token that asks (the query), each column a token it may look at (the key). The numbers are the scores q · (k + p), p for the position; the highest wins. ${asker}`);
+}
+
+/** @param {number} t */
+function tokenName(t) {
+  return t < state.run.prompt ? "the prompt" : `token ${grouped(state.run.label(t))}`;
 }
 
 /** In a recorded page the scores follow from the distance, as the weights said when it was made. @param {number} t */
@@ -83,6 +89,6 @@ export function drawAttention(g, width, height) {
   });
   const y = 4 + scores.length * high + 14;
   const lastKey = matrix.first - padding + columns * step - 1;
-  write(g, `keys: token ${state.run.label(matrix.first).toLocaleString("en-US")} …`, left, y, 11, colours.ink3, { align: "left" });
+  write(g, `keys: ${tokenName(Math.max(0, matrix.first - padding))} …`, left, y, 11, colours.ink3, { align: "left" });
   write(g, `… ${state.run.label(lastKey).toLocaleString("en-US")}${step > 1 ? `, ${step} tokens a column` : ""}`, left + columns * wide, y, 11, colours.ink3, { align: "right" });
 }

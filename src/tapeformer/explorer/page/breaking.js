@@ -23,6 +23,7 @@ export function setUpBreaking(given) {
 export function openBreaking(open) {
   const dialog = byId("breaking");
   if (open && !dialog.open) {
+    byId("saving").close();
     layHeadSwitches();
     describeWindow();
     describeBits();
@@ -85,9 +86,10 @@ export function drawBreaking() {
   const fields = broken.fields.slice(0, 2).map((/** @type {string[]} */ entry) => `${entry[0]} is ${named(entry[2])}, should be ${named(entry[1])}`);
   const more = broken.count > 2 ? ` and ${broken.count - 2} more` : "";
   const compared = status === "running" ? "No wrong token so far." : `No wrong token: all ${counted(state.run.label(state.run.last), "token")} are right.`;
+  const unneeded = status === "running" ? "" : " This run does not need what was taken away; a longer input may.";
   const text = found
     ? [html("b", {}, `First wrong token: ${grouped(state.run.label(broken.token))}`), fields.length ? ` (${fields.join("; ")}${more})` : " (the run ends elsewhere)"]
-    : [html("b", {}, compared)];
+    : [html("b", {}, compared), unneeded];
   byId("broken-text").replaceChildren(`Broken: ${broken.what}. `, ...text);
   byId("broken-go").hidden = !found;
   byId("broken-go").onclick = () => handlers.goTo(broken.token);

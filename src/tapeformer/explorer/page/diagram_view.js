@@ -22,7 +22,7 @@ export function drawDiagram(t) {
   for (const [pair, edge] of picture.edges) {
     const on = Boolean(rule) && pair === `${rule.state}\n${rule.next}`;
     edge.classList.toggle("now", on);
-    edge.setAttribute("marker-end", on ? "url(#tip-now)" : "url(#tip)");
+    edge.setAttribute("marker-end", on ? "url(#arrow-now)" : "url(#arrow)");
     if (on) edge.parentNode.append(edge);
   }
   showRule(t, rule);
@@ -53,13 +53,13 @@ function laidOut(box, states) {
     const [from, to] = pair.split("\n").map((/** @type {string} */ name) => places.get(name));
     if (!from || !to) continue;
     const back = pairs.has(pair.split("\n").reverse().join("\n"));
-    const line = svg("path", { class: "edge", d: curve(from, to, back, height / 2), "marker-end": "url(#tip)" });
+    const line = svg("path", { class: "edge", d: curve(from, to, back, height / 2), "marker-end": "url(#arrow)" });
     lines.append(line);
     edges.set(pair, line);
   }
   const nodes = new Map(states.map((name) => [name, node(name, places.get(name), size)]));
   const start = places.get(state.run.machine.start);
-  const entry = start ? svg("path", { class: "edge entry", d: `M${start.x - start.w / 2 - 22} ${start.y}h18`, "marker-end": "url(#tip)" }) : "";
+  const entry = start ? svg("path", { class: "edge entry", d: `M${start.x - start.w / 2 - 22} ${start.y}h18`, "marker-end": "url(#arrow)" }) : "";
   box.replaceChildren(tips(), lines, entry, ...nodes.values());
   return { nodes, edges };
 }
@@ -67,7 +67,7 @@ function laidOut(box, states) {
 function tips() {
   const tip = (/** @type {string} */ id, /** @type {number} */ size) =>
     svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerUnits: "userSpaceOnUse", markerWidth: size, markerHeight: size, orient: "auto" }, svg("path", { d: "M0 .6 8 4 0 7.4z" }));
-  return svg("defs", {}, tip("tip", 9), tip("tip-now", 12));
+  return svg("defs", {}, tip("arrow", 9), tip("arrow-now", 12));
 }
 
 /** @param {string} name @param {number} i @param {number} count @param {number} width @param {number} height */
@@ -134,7 +134,7 @@ const PHASES = /** @type {Record<string, string>} */ ({
   wait: "Waiting for the input to come into reach",
   fill: "Filling the last block of the input",
   load: "Reading the input back onto tape 1",
-  rewind: "Taking head 1 back to the first symbol",
+  rewind: "Taking the tape head back to the first symbol",
   first: "Finding the first cell",
   begin: "Ready for the first step",
 });

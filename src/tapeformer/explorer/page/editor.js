@@ -69,6 +69,7 @@ async function takeFile(file) {
 export function setMachine(text, from, word) {
   name = from;
   byId("text").value = text;
+  byId("text").setSelectionRange(0, 0);
   if (word !== null) byId("word").value = word;
   faults = [];
   paint();

@@ -11,6 +11,8 @@ const OUTCOMES = /** @type {Record<string, string>} */ ({
 /** @type {any} */
 let handlers = {};
 let asked = 0;
+/** @type {boolean | null} */
+let reasonOpen = null;
 
 /** @param {any} given what to do on clicks */
 export function setUpExplain(given) {
@@ -49,8 +51,7 @@ function tokenParts(t) {
   if (t === run.last && run.record.outcome) {
     parts.push(html("p", {}, html("b", {}, OUTCOMES[run.record.outcome]), ` after ${counted(run.steps(t), "step")} in ${counted(run.label(t), "token")}.`));
   }
-  parts.push(...moveParts(t), ...growthParts(t), html("p", { class: "hint" }, "Click a cell to see where it lives, which head fetches it and which neuron wrote it."));
-  if (!run.steps(t)) parts.push(...reasonParts());
+  parts.push(...moveParts(t), ...growthParts(t), ...reasonParts(t), html("p", { class: "hint" }, "Click a cell to see where it lives, which attention head fetches it and which neuron wrote it."));
   return parts;
 }
 
@@ -61,13 +62,17 @@ function growthParts(t) {
   return [html("p", {}, html("b", {}, "The model grew here. "), `It has ${grown.levels} levels from this token on and looks back ${grown.window - 1} tokens at most; the tokens before are kept.`)];
 }
 
-/** Why fixed look-backs are enough, for who opens the page. */
-function reasonParts() {
-  if (state.run.models[0].construction !== "realtime") return [];
+/** Why fixed look-backs are enough: open before the first step, then as the reader left it. @param {number} t */
+function reasonParts(t) {
+  const { construction, base } = state.run.models[0];
+  if (construction !== "realtime") return [];
+  const longer = base === 2 ? "twice" : `${base} times`;
+  const summary = html("summary", { onclick: () => { reasonOpen = !summary.parentNode.open; } }, "Why fixed look-backs are enough");
   return [
-    html("p", { class: "lead" }, html("b", {}, "Why fixed look-backs are enough")),
-    html("p", {}, "The cells near the head are in the token itself. Deeper ones are on rings. A ring needs no address: in every token a head fetches the column that was written a fixed number of tokens ago, and the token writes it again. So the ring turns by itself."),
-    html("p", {}, "Each level's ring is twice as long as the one below. A block goes down a level when there is too much above and comes back before it is needed, so the stack may grow as deep as it likes: only more, longer rings, each with its own fixed look-back."),
+    html("details", { open: reasonOpen ?? !state.run.steps(t) },
+      summary,
+      html("p", {}, "The cells near the tape head are in the token itself. Deeper ones are on rings, and a ring needs no address. Every token carries one column of each of the two parts of each ring, main and delay, so a part of n columns is spread over the last n tokens. Its oldest column is always n − 1 tokens back: an attention head fetches it, the new token writes it again, and the ring turns by itself, whatever it holds."),
+      html("p", {}, `Each level's ring is ${longer} as long as that of the level above it in the picture. A block goes down a level when there is too much above and comes back before it is needed. So a deeper stack needs only more, longer rings, each with its own fixed look-back; no look-back ever changes.`)),
   ];
 }
 
@@ -89,13 +94,13 @@ function phaseParts(t) {
   const { run } = state;
   const phase = run.phase(t);
   const back = state.reading.heads(t).find((/** @type {any} */ h) => run.text(t, `load${h.level}`) === "1")?.back;
-  const head = back ? `The head that looks back ${back} tokens` : "A head that looks back far enough";
+  const head = back ? `The attention head that looks back ${back} tokens` : "An attention head that looks back far enough";
   const told = /** @type {Record<string, string[]>} */ ({
     prompt: ["The prompt", t === 0 ? "Token 0 carries the bottom of the stack. The model did not write it." : `This token carries the input symbol ${run.record.word[t - 1]}. The model did not write it.`],
     wait: ["Waiting for the input", `${head} will read the input. It waits until the first input token is that far away.`],
     load: ["Reading the input", `${head} reads one input symbol in each token and pushes it on tape 1's left stack.`],
     fill: ["Filling up", "The input's last block is filled, so that whole blocks can move."],
-    rewind: ["Rewinding", "Head 1 moves left, one cell a token, until the bottom of the left stack comes up."],
+    rewind: ["Rewinding", "The head of tape 1 moves left, one cell a token, until the bottom of the left stack comes up."],
     first: ["Finding the first cell", "The queue turns until the first cell comes by."],
     begin: ["Ready", "The input is on tape 1; the next token begins the first step."],
     run: ["Between two steps", "No rule in this token: the step under way moves symbols between queues."],

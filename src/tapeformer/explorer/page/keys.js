@@ -59,6 +59,7 @@ function actionFor(event, actions, handlers) {
 /** @param {any} handlers */
 function clear(handlers) {
   openBreaking(false);
+  byId("saving").close();
   if (!byId("editor").hidden) openEditor(false);
   else if (state.selected) handlers.select(null);
 }

@@ -55,10 +55,8 @@ export class RealtimeReading {
     if (level === 0) return [`${TRACKS} cells`, "in the token"];
     const lengths = this.lengths(t, level);
     const back = [...new Set(lengths)].map((length) => length - 1).filter((length) => length > 0);
-    return [
-      `${lengths[0] + lengths[1]} columns`,
-      back.length ? `${back.length > 1 ? "heads look" : "head looks"} back ${back.join(", ")}` : "in the token",
-    ];
+    const told = back.length > 1 ? `back ${back.join(" and ")}` : `head looks back ${back[0]}`;
+    return [`${lengths[0] + lengths[1]} columns`, back.length ? told : "in the token"];
   }
 
   /** @param {number} level */

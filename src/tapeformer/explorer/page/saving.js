@@ -9,7 +9,11 @@ import { colours } from "./theme.js";
 /** Answer the buttons of the dialog. */
 export function setUpSaving() {
   const dialog = byId("saving");
-  byId("save").onclick = () => (dialog.open ? dialog.close() : dialog.show());
+  byId("save").onclick = () => {
+    byId("breaking").close();
+    if (dialog.open) dialog.close();
+    else dialog.show();
+  };
   byId("close-saving").onclick = () => dialog.close();
   byId("save-page").onclick = async () => {
     const answer = await state.source.ask(`runs/${state.run.id}/export`);

@@ -29,7 +29,7 @@ function agreement(t) {
   const differences = tapeDifferences(t, MOST_CELLS);
   if (differences?.length) return { kind: "bad", text: "Differs from the direct simulation", more: `on tape ${differences[0].tape}` };
   const steps = run.steps(t);
-  if (differences === null && !steps) return { kind: "wait", text: t < run.prompt ? "The prompt" : "Reading the input", more: "" };
+  if (differences === null && !steps) return { kind: "wait", text: t < run.prompt ? "The prompt" : "Before the first step", more: "" };
   const of = run.record.outcome && run.record.outcome !== "limit" ? ` of ${grouped(run.record.steps)}` : "";
   return { kind: "ok", text: "Same as the direct simulation", more: `step ${grouped(steps)}${of}` };
 }

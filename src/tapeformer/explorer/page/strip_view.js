@@ -7,6 +7,7 @@ import { colours, levelColour } from "./theme.js";
 
 const LEFT = 128;
 const CONTROL = 13;
+const SMALLEST = 8;
 /** @type {any} */
 let plan = null;
 
@@ -133,6 +134,12 @@ function fieldId(t, name) {
   return state.reading.plain ? state.reading.plain(id) : id;
 }
 
+/** A name with its middle left out where it is too long: names often differ at the end. @param {string} name @param {number} room */
+function fitted(name, room) {
+  if (name.length <= room) return name;
+  return room < 5 ? name.slice(0, 1) : `${name.slice(0, room - 3)}…${name.slice(-2)}`;
+}
+
 /** State and symbol under the head; in the prompt, the symbol of the input.
  * @param {any} g @param {any} plan @param {number} t @param {number} x @param {number} wide */
 function drawControl(g, plan, t, x, wide) {
@@ -141,9 +148,9 @@ function drawControl(g, plan, t, x, wide) {
   const running = !prompt && ["run", "begin", "rewind"].includes(run.phase(t));
   const now = t === plan.token;
   const name = running ? run.text(t, "state") : "·";
-  const size = Math.min(11, (wide - 1) / (name.length * 0.6));
-  const text = size < 5.5 ? name.slice(0, 1) : name;
-  write(g, text, x + wide / 2, plan.y + CONTROL / 2, size < 5.5 ? 11 : size, now ? colours.now : colours.ink2, { weight: now ? 650 : 500 });
+  const text = fitted(name, Math.floor((wide - 1) / (SMALLEST * 0.6)));
+  const size = Math.max(SMALLEST, Math.min(11, (wide - 1) / (text.length * 0.6)));
+  write(g, text, x + wide / 2, plan.y + CONTROL / 2, size, now ? colours.now : colours.ink2, { weight: now ? 650 : 500 });
   const under = prompt ? (t === 0 ? "⊥" : run.record.word[t - 1]) : running ? shown(state.reading.tape(t, state.tape, 1).head.id) : "";
   write(g, under ?? "", x + wide / 2, plan.y + CONTROL * 1.5, 11.5, prompt ? colours.ink : colours.ink2, { mono: true, weight: prompt ? 650 : 500 });
 }
@@ -213,7 +220,7 @@ function drawSummary(g, plan) {
   const number = state.run.label(plan.token);
   const title = plan.token < state.run.prompt ? "the prompt" : `token ${number.toLocaleString("en-US")}`;
   const heads = `${counted(backs.length, "head")} look${backs.length === 1 ? "s" : ""} back`;
-  const lines = [title, heads, list, "tokens, at every depth"];
+  const lines = [title, heads, list, "tokens, whatever", "the tape holds"];
   lines.forEach((line, i) => {
     const y = plan.y + 8 + i * 16 + (i ? 4 : 0);
     write(g, line, plan.right + 16, y, i ? 11.5 : 14, i ? colours.ink3 : colours.ink, { weight: i ? 500 : 650, align: "left" });

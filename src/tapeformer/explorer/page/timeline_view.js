@@ -60,7 +60,7 @@ function phases() {
   const begins = run.record.boot === null ? run.tokens : run.prompt + run.record.boot;
   const model = run.models[0];
   const several = model.steps_per_token > 1 ? `${model.steps_per_token} steps per token` : "one token per step";
-  const steps = model.construction === "realtime" ? several : "steps";
+  const steps = model.construction === "realtime" && model.base === 2 ? several : "steps";
   return [
     { title: "prompt", from: 0, to: run.prompt - 1, run: false },
     { title: "reading it", from: run.prompt, to: begins - 1, run: false },
