@@ -46,6 +46,16 @@ def test_commands_exist(page: Path) -> None:
         assert name in COMMANDS, f"{page.name} names the command {name}"
 
 
+def test_the_readme_lists_every_page_and_the_tour_every_command() -> None:
+    from tapeformer.cli.app import COMMANDS
+
+    listed = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Read on")[2]
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"](docs/{page.name})" in listed, f"the README does not list {page.name}"
+    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    assert set(COMMANDS) == set(COMMAND.findall(tour))
+
+
 @pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
 def test_the_python_in_the_docs_prints_what_it_says(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a dtype of another engine": (lambda: run(dtype="float32"), "use engine='dense'"),
     "attention of another engine": (
         lambda: run(attention="softmax"),
-        "no choice of attention; use engine='dense' or engine='sparse'",
+        "no choice of attention; use engine='dense', or for some values engine='sparse'",
     ),
     "an unknown dtype": (lambda: run(engine="sparse", dtype="int4"), "int4.*expected one of"),
     "negative steps": (lambda: run(max_steps=-1), "max_steps has no usable value"),

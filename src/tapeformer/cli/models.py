@@ -65,7 +65,9 @@ AllowModified = Annotated[
     bool,
     typer.Option("--allow-modified", help="Run a bundle whose parameters were edited by hand."),
 ]
-EngineName = Annotated[str, typer.Option("--engine", help="auto, native, sparse or dense.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="auto, native, sparse or dense; for batches gpu.")
+]
 
 
 def compile_options(

@@ -60,10 +60,12 @@ def make_engine(
 
 def _no_choice(name: str, key: str) -> Fault:
     """Return the fault for a part of the variant that other engines have."""
-    able = [other for other, keys in VARIANTS.items() if key in keys]
-    remedy = " or ".join(f"engine={other!r}" for other in able)
     what = f"the {name} engine has no choice of {_option(key)}"
-    return Fault(what, remedy=f"use {remedy}" if able else "leave it out")
+    if key not in VARIANTS["dense"]:
+        return Fault(what, remedy="leave it out")
+    sparse = name != "sparse" and key in VARIANTS["sparse"]
+    some = ", or for some values engine='sparse'" if sparse else ""
+    return Fault(what, remedy=f"use engine='dense'{some}")
 
 
 def _option(key: str) -> str:
