@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -17,9 +16,8 @@ from torch import Tensor
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
+from tapeformer.export.contexts import chain_of_thought
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import generate
 
 VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "realtime": ("palindrome", "abba", {"levels": 4}),
@@ -74,17 +72,8 @@ def chain_of(
     bundle: Bundle, word: str, max_tokens: int | None = None, engine: str = "sparse"
 ) -> Chain:
     """Return the chain of thought of a word; the sparse engine needs no time to begin."""
-    rows: list[Any] = []
-    generate(
-        bundle,
-        list(word),
-        engine=engine,
-        max_tokens=max_tokens,
-        see=lambda piece, _: rows.append(piece.copy()),
-    )
-    prompt = np.asarray(Reader(bundle).prompt(list(word)))
-    tokens = np.concatenate([prompt, *rows]).astype(np.int64)
-    return Chain(torch.as_tensor(tokens)[None], len(prompt))
+    made = chain_of_thought(bundle, word, max_tokens, engine)
+    return Chain(made.tokens, made.prompt_length)
 
 
 def run_examples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

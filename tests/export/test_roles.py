@@ -14,7 +14,8 @@ import torch
 
 import tapeformer as tf
 from tapeformer.bundle.record import Bundle
-from tapeformer.export.patching import HeadPatching, activations, queue_effects, random_tokens
+from tapeformer.export.contexts import chain_of_thought, random_tokens
+from tapeformer.export.patching import HeadPatching, activations, queue_effects
 from tapeformer.export.roles import Role, roles, roles_text
 from tapeformer.faults import TapeformerError
 from tapeformer.weights.matrices import matrix
@@ -164,3 +165,11 @@ def test_ties_and_silence_count_against_a_method() -> None:
     assert tf.export.score_roles({"x": {"A": 1, "B": nothing}, "y": {"B": 0}}, truth).top1 == 0.5
     with pytest.raises(TapeformerError, match="every target"):
         tf.export.score_roles({"x": {"A": 1}}, truth)
+
+
+def test_a_chain_of_thought_is_the_prompt_and_what_is_streamed() -> None:
+    made = chain_of_thought(model("realtime"), "abba")
+    streamed = [token.ids for token in tf.stream(model("realtime"), "abba")]
+    assert made.tokens[0, made.prompt_length :].tolist() == [list(ids) for ids in streamed]
+    cut = chain_of_thought(model("realtime"), "abba", max_tokens=3)
+    assert torch.equal(cut.tokens, made.tokens[:, : made.prompt_length + 3])

@@ -84,16 +84,6 @@ class HeadPatching:
         return predicted
 
 
-def random_tokens(module: Transformer, batch: int, time: int, seed: int = 0) -> Tensor:
-    """Return tokens (B, T, K) with each factor drawn evenly: contexts where every queue matters.
-
-    In a chain of thought most queues of the deeper levels do not matter for the next token.
-    """
-    drawn = torch.Generator().manual_seed(seed)
-    factors = [torch.randint(size, (batch, time), generator=drawn) for size in module.shape.sizes]
-    return torch.stack(factors, -1)
-
-
 def queue_effects(
     patching: HeadPatching, factors: Sequence[str], queues: Iterable[str]
 ) -> dict[str, dict[str, float]]:
