@@ -173,3 +173,31 @@ def test_a_chain_of_thought_is_the_prompt_and_what_is_streamed() -> None:
     assert made.tokens[0, made.prompt_length :].tolist() == [list(ids) for ids in streamed]
     cut = chain_of_thought(model("realtime"), "abba", max_tokens=3)
     assert torch.equal(cut.tokens, made.tokens[:, : made.prompt_length + 3])
+
+
+def overlaps(bundle: Bundle, tokens: torch.Tensor) -> dict[int, dict[str, float]]:
+    """Return for each rule how well each neuron tells its state and symbol: a Jaccard index."""
+    neurons = [role for role in roles(bundle) if role.kind == "neuron"]
+    module = tf.export.torch_module(bundle, attention="offsets")
+    found = activations(module, tokens, sorted({role.hook for role in neurons}))
+    active = torch.stack([found[n.hook][..., n.index].flatten() > 0 for n in neurons])
+    factors = {factor.name: (i, factor.values) for i, factor in enumerate(bundle.weights.factors)}
+    effects = {}
+    for number, rule in enumerate(tf.gallery_machine(bundle.name).rules, 1):
+        here = torch.ones(tokens[..., 0].numel(), dtype=torch.bool)
+        for name, value in (("state", rule.state), ("tape1/head", rule.read[0])):
+            place, values = factors[name]
+            here &= tokens[..., place].flatten() == values.index(value)
+        shares = (active & here).sum(1) / (active | here).sum(1).clamp(min=1)
+        named = zip(neurons, shares.tolist(), strict=True)
+        effects[number] = {neuron.component: share for neuron, share in named}
+    return effects
+
+
+def test_overlap_with_state_and_symbol_finds_a_neuron_of_every_rule() -> None:
+    bundle, truth = model("realtime"), tf.export.rule_neurons(table("realtime"))
+    tokens = random_tokens(tf.export.torch_module(bundle), 1, 400)
+    score = tf.export.score_roles(overlaps(bundle, tokens), truth)
+    assert (score.targets, score.top1) == (len(bundle.rules), 1)
+    natural = tf.export.score_roles(overlaps(bundle, chain("realtime").tokens), truth)
+    assert 0 < natural.top1 < 1

@@ -47,7 +47,7 @@ def chain_of_thought(
 def random_tokens(module: Transformer, batch: int, time: int, seed: int = 0) -> Tensor:
     """Return tokens (B, T, K) with each factor drawn evenly: contexts where every queue matters.
 
-    In a chain of thought most queues of the deeper levels do not matter for the next token.
+    In a short chain of thought many queues do not matter for any next token.
     """
     drawn = torch.Generator().manual_seed(seed)
     factors = [torch.randint(size, (batch, time), generator=drawn) for size in module.shape.sizes]

@@ -34,8 +34,8 @@ def fetching_heads(table: Sequence[Role]) -> dict[str, frozenset[str]]:
 
 
 def rule_neurons(table: Sequence[Role]) -> dict[int, frozenset[str]]:
-    """Return for each rule of the machine the neurons that come from it and not from any other."""
-    own = (role for role in table if role.role == "rule" and len(role.rules) == 1)
+    """Return for each rule of the machine the neurons that come from it alone, or carry such a one."""
+    own = (role for role in table if role.kind == "neuron" and len(role.rules) == 1)
     return _by_target((role.rules[0], role) for role in own if not role.more_rules)
 
 
