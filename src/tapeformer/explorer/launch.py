@@ -63,10 +63,12 @@ def _survive_closed_connections() -> None:
 
 
 def _listening(port: int) -> socket.socket:
+    """Return a socket that takes connections at once: its address is printed before it is served."""
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
+        found.listen()
     except (OSError, OverflowError) as error:
         found.close()
         what = f"port {port} cannot be used: {error}"
