@@ -12,6 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from tapeformer.engines.batch import Counted, Ended, Limits, Prompts
+from tapeformer.engines.gpu import INPUTS
 from tapeformer.engines.gpu.blocks import Blocks
 from tapeformer.engines.gpu.device import Device
 from tapeformer.engines.gpu.kernel import Kernel, kernel_of
@@ -23,8 +24,6 @@ from tapeformer.engines.stream import Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import TransformerWeights
 
-INPUTS = 1 << 20
-"""As many as keep the largest devices busy."""
 MEMORY_SHARE = 0.8
 """The part of the device's free memory that a batch may take."""
 LAUNCH_SECONDS = 0.25

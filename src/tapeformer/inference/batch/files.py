@@ -21,6 +21,7 @@ from typing import IO
 
 from tapeformer.bundle.save import model_digest
 from tapeformer.cache.store import Store
+from tapeformer.engines import gpu
 from tapeformer.engines.native.batch import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.batch.recorder import ERROR, AnswerLines, Line, answer_start
@@ -30,8 +31,6 @@ from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.result import Outcome
 
 GROUP_SECONDS = 0.5
-GPU_LINES = 1 << 20
-"""Lines that keep the largest devices busy."""
 MOST_LINES = 16 * INPUTS
 """The longest group: sorted by length, its inputs end at similar times."""
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -105,7 +104,7 @@ def run_file(
 
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
-    group = GPU_LINES if model.options.engine == "gpu" else INPUTS
+    group = gpu.INPUTS if model.options.engine == "gpu" else INPUTS
     where = where if len(inputs) > group or where.cluster else replace(where, processes=1)
     shared = replace(model, options=replace(model.options, processes=where.processes))
     digest = cache(lambda: model_digest(model.bundle))
