@@ -51,7 +51,10 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "extras", "folders", "layout", "machine", "simulator", "formats", "queues"),
         *("weights", "bundle", "engines", "constructions", "compile", "inference", "__version__"),
     },
-    "learning": {"faults", "extras", "bundle", "compile", "inference", "export", "__version__"},
+    "learning": {
+        *("faults", "extras", "machine", "weights", "bundle", "compile", "inference", "export"),
+        "__version__",
+    },
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "constructions", "compile"),
         "inference",

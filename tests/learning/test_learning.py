@@ -45,7 +45,7 @@ def test_every_factor_has_one_block_that_says_it(traces: DeviceTraces) -> None:
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_situation_determines_what_follows(traces: DeviceTraces, name: str) -> None:
     model = LevelModel(traces.fields, True, [0], 8, 1)
-    rows = table(model, Reader(traces.fields, name, CPU), traces)
+    rows = table(Reader(traces.fields, name, CPU), model.copies_of(name), [traces])
     assert len(torch.unique(row_hash(rows.inputs))) == len(rows) > 10
 
 
@@ -57,12 +57,12 @@ def test_learned_heads_at_the_right_distances_bring_what_given_ones_do(
     with torch.no_grad():
         for level in range(fields.levels):
             model.heads[:, level, 2**level - 1] = 60.0
-        at, first = traces.at[None, :12], traces.first[None, :12]
+        at, first = traces.at[None, None, :12], traces.first[None, None, :12]
         fetched = model.fetched(traces.tokens, at, first)
     for name in BLOCKS:
-        given = model.layout.readers[name].rows(traces.tokens, at[0], first[0])[0]
+        given = model.layout.readers[name].rows(traces.tokens, at[0, 0], first[0, 0])[0]
         expected = model.model.block(name).one_hot(given)
-        assert torch.allclose(model.layout.inputs(name, fetched)[0], expected, atol=1e-5)
+        assert torch.allclose(model.layout.inputs(name, fetched)[0, :, 0], expected, atol=1e-5)
     assert model.distances() == [[2**level - 1 for level in range(fields.levels)]]
 
 

@@ -28,6 +28,10 @@ Prepare = Annotated[bool, typer.Option("--prepare", help="Make the traces only."
 Arms = Annotated[
     list[str] | None, typer.Option("--arm", help="An arm to run (repeatable); all by default.")
 ]
+Longest = Annotated[
+    int | None,
+    typer.Option("--longest", help="Leave out longer test words; a later call can score them."),
+]
 Device = Annotated[
     str | None, typer.Option("--device", help="cpu or cuda; a GPU if there is one by default.")
 ]
@@ -39,6 +43,7 @@ def learn(
     data: Data = None,
     prepare: Prepare = False,
     arms: Arms = None,
+    longest: Longest = None,
     device: Device = None,
     as_json: shared.Json = False,
 ) -> None:
@@ -53,11 +58,12 @@ def learn(
 
     experiment = load_config(config)
     traces = data or Path("data") / experiment.name
-    prepare_data(experiment.data, traces, _tell)
+    prepare_data(experiment.data, traces, _tell, longest)
     if prepare:
         return
     results = output or Path("results") / experiment.name
-    found = run_experiment(experiment, traces, results, arms=arms, device=device, watch=_tell)
+    chosen: Any = {"arms": arms, "longest": longest, "device": device, "watch": _tell}
+    found = run_experiment(experiment, traces, results, **chosen)
     if as_json:
         print(json.dumps(found))
     else:

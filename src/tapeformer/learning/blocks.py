@@ -27,26 +27,40 @@ class OneHot(nn.Module):
         return flat.scatter_(-1, index, 1.0)[..., :-1]
 
 
-class Networks(nn.Module):
-    """ReLU networks of one shape, `count` of them: (count, n, inputs) to (count, n, outputs)."""
+class Linears(nn.Module):
+    """Affine maps of one shape, `copies` for each seed: (count, n, inputs) to (count, n, outputs)."""
 
-    def __init__(self, count: int, widths: list[int], seeds: list[int]) -> None:
+    def __init__(
+        self, inputs: int, outputs: int, seeds: list[int], copies: int = 1, gain: float = 2.0
+    ) -> None:
         super().__init__()
-        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
-        copies = count // len(seeds)
-        for layer, (inputs, outputs) in enumerate(pairwise(widths)):
-            drawn = [_normal(copies, inputs, outputs, seed + 1000 * layer) for seed in seeds]
-            self.weights.append(nn.Parameter(torch.cat(drawn) * (2 / inputs) ** 0.5))
-            self.biases.append(nn.Parameter(torch.zeros(count, 1, outputs)))
+        drawn = [_normal(copies, inputs, outputs, seed) for seed in seeds]
+        self.weight = nn.Parameter(torch.cat(drawn) * (gain / inputs) ** 0.5)
+        self.bias = nn.Parameter(torch.zeros(len(self.weight), 1, outputs))
+
+    def forward(self, x: Tensor, only: slice | None = None) -> Tensor:
+        """Apply every map to its rows, or some of them to theirs."""
+        chosen = only or slice(None)
+        weight, bias = self.weight[chosen].to(x.dtype), self.bias[chosen].to(x.dtype)
+        return torch.baddbmm(bias, x, weight)
+
+
+class Networks(nn.Module):
+    """ReLU networks of one shape, so many copies for each seed."""
+
+    def __init__(self, copies: int, widths: list[int], seeds: list[int]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            Linears(inputs, outputs, [seed + 1000 * layer for seed in seeds], copies)
+            for layer, (inputs, outputs) in enumerate(pairwise(widths))
+        )
 
     def forward(self, x: Tensor, only: slice | None = None) -> Tensor:
         """Apply every network to its rows, or some of them to theirs."""
-        chosen = only or slice(None)
-        last = len(self.weights) - 1
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = torch.baddbmm(bias[chosen].to(x.dtype), x, weight[chosen].to(x.dtype))
-            x = x if layer == last else functional.relu(x)
-        return x
+        for layer in self.layers[:-1]:
+            x = functional.relu(layer(x, only))
+        said: Tensor = self.layers[-1](x, only)
+        return said
 
 
 def _normal(copies: int, inputs: int, outputs: int, seed: int) -> Tensor:

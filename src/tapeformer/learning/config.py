@@ -12,6 +12,7 @@ from tapeformer.faults import Fault, SourceLocation, TapeformerError, described,
 
 LOOK_BACKS = ("given", "learned", "rope", "alibi", "nope")
 SUPERVISION = ("all", "control")
+START = ("random", "compiled")
 Record = TypeVar("Record", bound="DataConfig | Arm | Training")
 
 
@@ -19,7 +20,10 @@ Record = TypeVar("Record", bound="DataConfig | Arm | Training")
 class DataConfig:
     """Which traces: words up to `train_up_to` letters for training, of the lengths `test` for testing.
 
-    `levels` is the number of levels in training; longer words get the levels that they need.
+    `levels` is the number of levels in training; longer words get the levels that they need. `walks`
+    random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
+    each: traces beside those of the machine, for arms that ask for them. Of test lengths from `far`
+    on only the distinct situations are kept, with how often each occurs.
     """
 
     machine: str
@@ -31,6 +35,10 @@ class DataConfig:
     levels: int = 12
     seed: int = 0
     max_steps: int | None = None
+    walks: int = 0
+    walk_states: int = 5
+    walk_steps: int = 4000
+    far: int = 10_000
 
     def levels_for(self, length: int) -> int:
         """Return the levels of a model that reads words of a length."""
@@ -43,7 +51,11 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class Arm:
-    """One line of an experiment: what is shared, how the model looks back, what it is told."""
+    """One line of an experiment: what is shared, how the model looks back, what it is told.
+
+    `start: compiled` trains the compiled Transformer itself, after noise of a standard deviation
+    was added to its weights. `longest` leaves out test lengths beyond it.
+    """
 
     tied: bool = True
     look_backs: str = "given"
@@ -51,16 +63,27 @@ class Arm:
     train_up_to: int | None = None
     hidden: int | None = None
     seeds: int | None = None
+    walks: bool = False
+    words: int | None = None
+    weight_decay: float | None = None
+    start: str = "random"
+    noise: float = 0.0
+    longest: int | None = None
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained: so many steps, or so many seconds if these come first."""
+    """How a model is trained: so many steps, or so many seconds if these come first.
+
+    With `parameters`, every arm that names no width of its own gets the one that brings it nearest
+    to this number of parameters.
+    """
 
     steps: int = 20_000
     seconds: float | None = None
     batch: int = 4096
     hidden: int = 512
+    parameters: int | None = None
     layers: int = 3
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
@@ -80,6 +103,10 @@ class Experiment:
     def seeds_of(self, arm: Arm) -> tuple[int, ...]:
         """Return the seeds of an arm: the first few, where it asks for fewer."""
         return self.seeds[: arm.seeds]
+
+    def lengths_of(self, arm: Arm) -> tuple[int, ...]:
+        """Return the test lengths of an arm."""
+        return tuple(n for n in self.data.test if arm.longest is None or n <= arm.longest)
 
     def record(self) -> dict[str, Any]:
         """Describe the experiment."""
@@ -140,9 +167,16 @@ def _record(kind: type[Record], found: object, path: Path, where: str) -> Record
 
 def _checked(experiment: Experiment, path: Path) -> Experiment:
     for name, arm in experiment.arms.items():
-        for given, known in ((arm.look_backs, LOOK_BACKS), (arm.supervision, SUPERVISION)):
+        choices = (
+            (arm.look_backs, LOOK_BACKS),
+            (arm.supervision, SUPERVISION),
+            (arm.start, START),
+        )
+        for given, known in choices:
             if given not in known:
                 raise _refused(path, f"arm {name} cannot be {given!r}", " or ".join(known))
+        if arm.walks and not experiment.data.walks:
+            raise _refused(path, f"arm {name} needs walks", "data with `walks: N`")
     numbers = (*experiment.data.test, *experiment.seeds, experiment.data.count)
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise _refused(path, "lengths, seeds and count are whole numbers, 0 or more")

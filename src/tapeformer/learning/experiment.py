@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,10 @@ from tapeformer import __version__
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.learning.arms import Task, Trained, run_arm
 from tapeformer.learning.config import Arm, Experiment
-from tapeformer.learning.traces import ABOUT, load_traces
+from tapeformer.learning.evaluate import Score
+from tapeformer.learning.given_arm import scored_again
+from tapeformer.learning.traces import ABOUT, write_text
+from tapeformer.learning.weights import load_weights, save_weights
 
 Watch = Callable[[str], None]
 COLUMNS = ("arm", "seed", "length", "tokens", "wrong")
@@ -28,13 +33,14 @@ def run_experiment(
     output: Path,
     *,
     arms: Sequence[str] | None = None,
+    longest: int | None = None,
     device: str | None = None,
     watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Train and score the arms of an experiment; return and write what they came to.
 
-    `data` is a folder that `prepare` has written. An arm whose result is in `output` is not run
-    again. Only NumPy and PyTorch are needed here.
+    `data` is a folder that `prepare` has written. An arm whose result is in `output` is not trained
+    again; test lengths that were left out, as by `longest`, are scored with the weights it saved.
     """
     chosen = list(experiment.arms) if arms is None else list(arms)
     for name in chosen:
@@ -43,19 +49,43 @@ def run_experiment(
     where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("highest")
     output.mkdir(parents=True, exist_ok=True)
-    made = _data_record(experiment, data)
+    _data_record(experiment, data)
     for name in chosen:
-        path = output / f"{_file_name(name)}.json"
-        about = {"experiment": experiment.name, "arm": name, "config": _config(experiment, name)}
-        about |= {"data": made, "tapeformer": __version__}
-        if _is_done(path, about):
-            continue
         task = _task(experiment, experiment.arms[name], data, where, _prefixed(watch, name))
-        trained = run_arm(task)
-        torch.save(trained.models, output / f"{_file_name(name)}.pt")
-        record = {**about, **_hardware(where), **_trained_record(name, trained, task.seeds)}
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        _run(experiment, name, replace(task, lengths=_up_to(task.lengths, longest)), output)
     return summary(experiment, output)
+
+
+def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
+    """Train and score an arm; if it is trained already, score what is missing."""
+    stem = output / _file_name(name)
+    path = stem.with_suffix(".json")
+    about = {"experiment": experiment.name, "arm": name, "config": _config(experiment, name)}
+    record = _done(path, about)
+    if record is None:
+        trained = run_arm(task)
+        save_weights(trained.models, task.seeds, stem)
+        record = {**about, **_made_with(task.device)}
+        record |= _trained_record(name, trained, task.seeds)
+    else:
+        there = {row["length"] for row in record["results"]}
+        left = tuple(length for length in task.lengths if length not in there)
+        if not left or not scores_again(task.arm):
+            return
+        weights = [load_weights(stem, seed) for seed in task.seeds]
+        found = scored_again(replace(task, lengths=left), weights)
+        record["results"] += _rows(name, found, task.seeds)
+    record["data"] = _data_record(experiment, task.data)
+    write_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def scores_again(arm: Arm) -> bool:
+    """Say whether the weights that an arm saves are all that it needs to be scored."""
+    return arm.start == "random" and arm.look_backs == "given"
+
+
+def _up_to(lengths: tuple[int, ...], longest: int | None) -> tuple[int, ...]:
+    return tuple(length for length in lengths if longest is None or length <= longest)
 
 
 def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
@@ -65,10 +95,11 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
         path = output / f"{_file_name(name)}.json"
         if path.exists():
             results += json.loads(path.read_text(encoding="utf-8"))["results"]
-    with (output / "results.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(results)
+    table = io.StringIO()
+    writer = csv.DictWriter(table, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(results)
+    write_text(output / "results.csv", table.getvalue())
     return {
         "experiment": experiment.name,
         "machine": experiment.data.machine,
@@ -80,10 +111,11 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
 def _task(experiment: Experiment, arm: Arm, data: Path, device: torch.device, watch: Watch) -> Task:
     return Task(
         arm=arm,
-        training=experiment.training,
+        config=experiment.data,
+        given=experiment.training,
         seeds=list(experiment.seeds_of(arm)),
-        train=load_traces(data / "train.npz"),
-        tests={n: load_traces(data / f"test-{n}.npz") for n in experiment.data.test},
+        lengths=experiment.lengths_of(arm),
+        data=data,
         device=device,
         watch=watch,
     )
@@ -91,13 +123,16 @@ def _task(experiment: Experiment, arm: Arm, data: Path, device: torch.device, wa
 
 def _trained_record(name: str, trained: Trained, seeds: list[int]) -> dict[str, Any]:
     """Describe every seed at every length, and what the arm says beside."""
-    results = [
+    about = {"parameters": trained.parameters, "seconds": trained.seconds, **trained.about}
+    return {"results": _rows(name, trained.scores, seeds), **about}
+
+
+def _rows(name: str, found: dict[int, list[Score]], seeds: list[int]) -> list[dict[str, Any]]:
+    return [
         {"arm": name, "seed": seed, "length": length, **asdict(score)}
-        for length, scores in trained.scores.items()
+        for length, scores in found.items()
         for seed, score in zip(seeds, scores, strict=True)
     ]
-    about = {"parameters": trained.parameters, "seconds": trained.seconds, **trained.about}
-    return {"results": results, **about}
 
 
 def _config(experiment: Experiment, name: str) -> dict[str, Any]:
@@ -105,6 +140,7 @@ def _config(experiment: Experiment, name: str) -> dict[str, Any]:
     arm = experiment.arms[name]
     found = {
         "arm": asdict(arm),
+        "data": experiment.data.record(),
         "training": asdict(experiment.training),
         "seeds": list(experiment.seeds_of(arm)),
     }
@@ -127,21 +163,27 @@ def _data_record(experiment: Experiment, data: Path) -> dict[str, Any]:
     return found
 
 
-def _is_done(path: Path, about: dict[str, Any]) -> bool:
+def _done(path: Path, about: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the record of an arm that is trained; it must be of the same experiment."""
     if not path.exists():
-        return False
-    found = json.loads(path.read_text(encoding="utf-8"))
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if any(found.get(key) != value for key, value in about.items()):
         remedy = "choose another folder, or remove this file"
         what = "the file is the result of another experiment"
         raise TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy))
-    return True
+    return found
 
 
-def _hardware(device: torch.device) -> dict[str, str]:
+def _made_with(device: torch.device) -> dict[str, str]:
+    """Return versions, a hash of this package's code, and the hardware."""
     cuda = device.type == "cuda"
     name = torch.cuda.get_device_name(device) if cuda else platform.processor() or "CPU"
-    return {"device": name, "torch": torch.__version__}
+    code = sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        code.update(path.read_bytes())
+    versions = {"tapeformer": __version__, "code_sha256": code.hexdigest()}
+    return {**versions, "torch": torch.__version__, "device": name}
 
 
 def _file_name(arm: str) -> str:

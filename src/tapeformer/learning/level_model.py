@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tapeformer.learning.blocks import Choices, Networks, OneHot
 from tapeformer.learning.fields import TokenFields
 from tapeformer.learning.situations import BLOCKS, Reader
+from tapeformer.learning.tables import CopyOf
 
 
 class Block(nn.Module):
@@ -22,7 +23,7 @@ class Block(nn.Module):
         self.seeds, self.copies = len(seeds), copies
         self.one_hot, self.choices = OneHot(reader.input_sizes), Choices(reader.output_sizes)
         shape = [self.one_hot.width, *widths, self.choices.width]
-        self.networks = Networks(len(seeds) * copies, shape, seeds)
+        self.networks = Networks(copies, shape, seeds)
 
     def losses(self, inputs: Tensor, outputs: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Return loss and exactness of rows (seeds * copies, n, F), each by its own network."""
@@ -74,13 +75,29 @@ class LevelModel(nn.Module):
         assert isinstance(found, Block)
         return found
 
-    def copy_of(self, name: str, level: Tensor) -> Tensor:
-        """Return which copy of a block serves each level; levels beyond the last share its copy."""
+    def copies_of(self, name: str) -> CopyOf:
+        """Return which copy of a block serves a level; levels beyond the last share its copy."""
         if self.block(name).copies == 1:
-            return torch.zeros_like(level)
-        return (level - 1).clamp(max=self.levels - 1)
+            return torch.zeros_like
+        return lambda level: (level - 1).clamp(max=self.levels - 1)
 
     @property
     def parameter_count(self) -> int:
         """The number of parameters for one seed."""
         return sum(p.numel() for p in self.parameters()) // len(self.seeds)
+
+
+def hidden_for(fields: TokenFields, tied: bool, layers: int, parameters: int) -> int:
+    """Return the width of hidden layers that brings a model nearest to a number of parameters."""
+    cpu = torch.device("cpu")
+    shapes = []
+    for name in BLOCKS:
+        reader = Reader(fields, name, cpu)
+        copies = 1 if tied or name == "control" else fields.levels
+        shapes.append((copies, sum(reader.input_sizes), sum(reader.output_sizes)))
+
+    def count(hidden: int) -> int:
+        inner = (layers - 1) * hidden * (hidden + 1) + hidden
+        return sum(c * (inner + i * hidden + o * (hidden + 1)) for c, i, o in shapes)
+
+    return min(range(8, 4096, 2), key=lambda hidden: abs(count(hidden) - parameters))

@@ -16,16 +16,21 @@ from torch import Tensor
 from tapeformer.learning.fields import Slot, TokenFields
 
 BESIDE = (-1, 0, 1)
+WHERE = {-1: "below", 0: "own", 1: "above"}
 BLOCKS = ("stack", "clock", "control")
 
 
 @dataclass(frozen=True)
 class View:
-    """What one copy of a block reads and writes: slots in, slots out; `level` is 0 for the control."""
+    """What one copy of a block reads and writes: slots in, slots out; `level` is 0 for the control.
+
+    `names` says what each input is, the same for all levels.
+    """
 
     level: int
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
+    names: tuple[str, ...]
 
 
 def views(fields: TokenFields, block: str) -> list[View]:
@@ -42,7 +47,9 @@ def _stack_view(fields: TokenFields, stack: str, level: int) -> View:
     """A stack's level sees itself and its neighbours, with their clocks."""
     read = [slot for d in BESIDE for slot in _stack_slots(fields, stack, level + d)]
     read += [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
-    return View(level, tuple(read), tuple(_stack_slots(fields, stack, level)))
+    names = [f"{WHERE[d]} {role}" for d in BESIDE for role in fields.cell_roles]
+    names += [f"{WHERE[d]} clock {role}" for d in BESIDE for role in fields.clock_roles]
+    return View(level, tuple(read), tuple(_stack_slots(fields, stack, level)), tuple(names))
 
 
 def _clock_view(fields: TokenFields, level: int) -> View:
@@ -50,7 +57,9 @@ def _clock_view(fields: TokenFields, level: int) -> View:
     read = [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
     read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, level - 1)]
     read.append(fields.named("phase"))
-    return View(level, tuple(read), tuple(_clock_slots(fields, level)))
+    names = [f"{WHERE[d]} clock {role}" for d in BESIDE for role in fields.clock_roles]
+    names += [f"below {stack} {role}" for stack in fields.stacks for role in fields.cell_roles]
+    return View(level, tuple(read), tuple(_clock_slots(fields, level)), (*names, "phase"))
 
 
 def _control_view(fields: TokenFields) -> View:
@@ -58,7 +67,10 @@ def _control_view(fields: TokenFields) -> View:
     own = [fields.register(column) for column in fields.control]
     read = [*own, *_clock_slots(fields, 1)]
     read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, 1)]
-    return View(0, tuple(read), tuple(own))
+    names = [fields.factors[column].name for column in fields.control]
+    names += [f"level 1 clock {role}" for role in fields.clock_roles]
+    names += [f"level 1 {stack} {role}" for stack in fields.stacks for role in fields.cell_roles]
+    return View(0, tuple(read), tuple(own), tuple(names))
 
 
 def _stack_slots(fields: TokenFields, stack: str, level: int) -> list[Slot]:
@@ -84,6 +96,12 @@ class Reader:
         """The number of values of each input."""
         pairs = [2] * self.pooled.pairs if self.pooled else []
         return [slot.size for slot in self.views[0].inputs] + pairs
+
+    @property
+    def input_names(self) -> list[str]:
+        """What each input is."""
+        pairs = [f"loaded pair {n}" for n in range(self.pooled.pairs)] if self.pooled else []
+        return [*self.views[0].names, *pairs]
 
     @property
     def output_sizes(self) -> list[int]:

@@ -28,32 +28,32 @@ class SoftModel(nn.Module):
         self.layout = _SoftLayout(fields)
 
     def losses(self, traces: DeviceTraces, at: Tensor, first: Tensor) -> Tensor:
-        """Return the loss of each seed on its own run of places (seeds, n)."""
+        """Return the loss (seeds, runs) of each seed on its own runs of places (seeds, runs, n)."""
         fetched = self.fetched(traces.tokens, at, first)
         parts = [self._block_losses(name, traces.tokens, fetched, at) for name in BLOCKS]
         return torch.stack(parts).sum(0)
 
     def _block_losses(self, name: str, tokens: Tensor, fetched: Tensor, at: Tensor) -> Tensor:
         block, reader = self.model.block(name), self.layout.readers[name]
-        said = torch.stack(
-            [torch.stack([c.values(tokens, row + 1) for c in reader.outputs]) for row in at]
-        )
-        logits = block.networks(self.layout.inputs(name, fetched).flatten(1, 2))
-        losses: Tensor = block.choices(logits, said.flatten(1, 2))[0]
-        return losses.mean(1)
+        said = torch.stack([c.values(tokens, at.flatten() + 1) for c in reader.outputs])
+        said = said.view(len(said), *at.shape, -1).movedim(0, 1)
+        inputs = self.layout.inputs(name, fetched)
+        logits = block.networks(inputs.flatten(1, 3))
+        losses: Tensor = block.choices(logits, said.flatten(1, 3))[0]
+        return losses.view(said.shape[:-1]).mean((1, 3))
 
     def fetched(self, tokens: Tensor, at: Tensor, first: Tensor) -> Tensor:
-        """Return one soft token for each place (seeds, n, width): queues as the heads bring them."""
-        start = at[:, :1] - (self.reach - 1)
-        places = start + torch.arange(at.shape[1] + self.reach - 1, device=at.device)
+        """Return a soft token for each place (seeds, runs, n, width): queues as the heads bring them."""
+        start = at[..., :1] - (self.reach - 1)
+        places = start + torch.arange(at.shape[-1] + self.reach - 1, device=at.device)
         seen = self.layout.one_hot(tokens[places.clamp(min=0)])
-        seen = seen * (places >= first[:, :1])[..., None]
-        now = seen[:, self.reach - 1 :]
+        seen = seen * (places >= first[..., :1])[..., None]
+        now = seen[..., self.reach - 1 :, :]
         weights = functional.softmax(self.heads, -1)
         parts = [now]
         for level, columns in enumerate(self.layout.queue_columns):
-            band = _band(weights[:, level], at.shape[1])
-            parts.append(band @ seen[..., columns])
+            band = _band(weights[:, level], at.shape[-1])
+            parts.append(band[:, None] @ seen[..., columns])
         return self.layout.assembled(parts)
 
     def distances(self) -> list[list[int]]:
@@ -61,17 +61,15 @@ class SoftModel(nn.Module):
         found: list[list[int]] = self.heads.argmax(-1).tolist()
         return found
 
-    def hardened(self, fields: TokenFields, seed: int) -> TokenFields:
-        """Return fields whose look-backs are those that a seed has found."""
-        found = self.distances()[seed]
-        level_of = _levels_of(fields)
-        factors = [
-            replace(factor, look_back=found[min(level_of[c], len(found)) - 1])
-            if factor.look_back is not None and c in level_of
-            else factor
-            for c, factor in enumerate(fields.factors)
-        ]
-        return TokenFields(factors, fields.levels)
+
+def with_look_backs(fields: TokenFields, distances: list[int]) -> TokenFields:
+    """Return fields whose queues are read at other distances, one for each level."""
+    level_of = _levels_of(fields)
+    factors = [
+        replace(factor, look_back=distances[level_of[column] - 1]) if column in level_of else factor
+        for column, factor in enumerate(fields.factors)
+    ]
+    return TokenFields(factors, fields.levels)
 
 
 def _band(weights: Tensor, count: int) -> Tensor:
@@ -159,9 +157,9 @@ class _SoftLayout(nn.Module):
         )
 
     def inputs(self, name: str, fetched: Tensor) -> Tensor:
-        """Return a block's inputs (seeds, views, n, width) from soft tokens."""
+        """Return a block's inputs (seeds, views, runs, n, width) from soft tokens."""
         padded = functional.pad(fetched, (0, 1))
-        chosen = padded[..., self.index[name]].transpose(1, 2)
+        chosen = padded[..., self.index[name]].movedim(-2, 1)
         if name != "control":
             return chosen
         load, symbol = (fetched[..., part] for part in self.pairs)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from torch import Tensor
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.learning.fields import Factor, TokenFields
 
-ABOUT = "data.json"
+ABOUT, TRAIN, WALKS = "data.json", "train", "walks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,37 @@ class TraceSet:
     starts: NDArray[np.int64]
     prompts: NDArray[np.int64]
     letters: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        factors: tuple[Factor, ...],
+        levels: int,
+        contexts: Sequence[NDArray[np.uint8]],
+        prompts: Sequence[int],
+        letters: Sequence[int],
+    ) -> TraceSet:
+        """Put contexts one after another."""
+        sizes = [len(context) for context in contexts]
+        return cls(
+            factors=factors,
+            levels=levels,
+            tokens=np.concatenate(contexts),
+            starts=np.cumsum([0, *sizes[:-1]]),
+            prompts=np.array(prompts),
+            letters=np.array(letters),
+        )
+
+    def chosen(self, contexts: Sequence[int]) -> TraceSet:
+        """Return some of the contexts."""
+        ends = np.append(self.starts[1:], len(self.tokens))
+        return TraceSet.of(
+            self.factors,
+            self.levels,
+            [self.tokens[self.starts[i] : ends[i]] for i in contexts],
+            self.prompts[list(contexts)].tolist(),
+            self.letters[list(contexts)].tolist(),
+        )
 
     @property
     def fields(self) -> TokenFields:
@@ -53,10 +86,10 @@ class TraceSet:
         return np.concatenate(spans), np.repeat(self.starts, sizes)
 
     def save(self, path: Path) -> None:
-        """Write the set as one compressed file."""
+        """Write the set as one file."""
         about = {"levels": self.levels, "factors": [asdict(factor) for factor in self.factors]}
         partial = path.with_name(f".{path.name}")
-        np.savez_compressed(
+        np.savez(
             partial,
             about=np.frombuffer(json.dumps(about).encode(), np.uint8),
             tokens=self.tokens,
@@ -67,6 +100,34 @@ class TraceSet:
         partial.replace(path)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file at once: another process reads the old text or the new one."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def test_name(length: int) -> str:
+    """Name the test traces of words of a length."""
+    return f"test-{length}"
+
+
+def part_name(name: str, number: int) -> str:
+    """Name the file of one part of a set of traces."""
+    return f"{name}.npz" if number == 0 else f"{name}.{number}.npz"
+
+
+def load_parts(folder: Path, name: str) -> Iterator[TraceSet]:
+    """Read the parts of a set of traces, one after the other."""
+    listed = folder / f"{name}.json"
+    try:
+        count = len(json.loads(listed.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise _unread(listed, error) from None
+    for number in range(count):
+        yield load_traces(folder / part_name(name, number))
+
+
 def load_traces(path: Path) -> TraceSet:
     """Read a set of traces."""
     try:
@@ -74,11 +135,15 @@ def load_traces(path: Path) -> TraceSet:
             about: dict[str, Any] = json.loads(file["about"].tobytes())
             arrays = {name: file[name] for name in ("tokens", "starts", "prompts", "letters")}
     except (OSError, ValueError, KeyError) as error:
-        remedy = "prepare the data again: `tapeformer learn CONFIG --prepare DIR`"
-        what = f"the traces cannot be read: {error}"
-        raise TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy)) from None
+        raise _unread(path, error) from None
     factors = tuple(Factor(**factor) for factor in about["factors"])
     return TraceSet(factors, about["levels"], **arrays)
+
+
+def _unread(path: Path, error: Exception) -> TapeformerError:
+    remedy = "prepare the data again: `tapeformer learn CONFIG --prepare`"
+    what = f"the traces cannot be read: {error}"
+    return TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from tapeformer.learning.config import Training
 from tapeformer.learning.level_model import Block
+from tapeformer.learning.optimise import cosine
 from tapeformer.learning.tables import Table
 
-WARM_UP, REFRESH, SCORED = 200, 500, 1 << 18
-"""Steps of rising learning rate, steps between two searches for hard rows, rows searched at most."""
+REFRESH, SCORED = 500, 1 << 18
+"""Steps between two searches for hard rows, rows searched at most."""
 AVERAGED_EVERY, AVERAGE = 10, 0.02
 Watch = Callable[[str], None]
 
@@ -38,6 +39,8 @@ class BlockTrainer:
         self.dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in seeds]
         self.batch = max(8, training.batch // block.copies)
+        self.counts = rows.counts(block.copies)
+        self.starts = self.counts.cumsum(0) - self.counts
         self.parameters = list[Tensor](block.parameters())
         self.optimiser = torch.optim.AdamW(
             self.parameters,
@@ -88,7 +91,7 @@ class BlockTrainer:
         random = torch.stack(
             [torch.rand(size, generator=g, device=self.device) for g in self.generators]
         )
-        counts, starts = self.rows.counts[:, None], self.rows.starts[:, None]
+        counts, starts = self.counts[:, None], self.starts[:, None]
         rows = starts + (random * counts).long().clamp(max=counts - 1)
         if self.hard is not None:
             number = (random[..., :half] * self.hard.shape[-1]).long()
@@ -102,7 +105,7 @@ class BlockTrainer:
             return
         found = []
         for copy in range(self.block.copies):
-            start, count = int(self.rows.starts[copy]), int(self.rows.counts[copy])
+            start, count = int(self.starts[copy]), int(self.counts[copy])
             some = torch.randperm(count, device=self.device)[:SCORED] + start
             parts = torch.split(some, 1 << 14)
             losses = torch.cat([self._losses(part, copy) for part in parts], 1)
@@ -113,8 +116,3 @@ class BlockTrainer:
 
     def _losses(self, rows: Tensor, copy: int) -> Tensor:
         return self.block.scores(self.rows.inputs[rows], self.rows.outputs[rows], copy)[0]
-
-
-def cosine(step: int, done: float) -> float:
-    """Return how much of the learning rate to use: rising at first, then falling to a hundredth."""
-    return min(1.0, (step + 1) / WARM_UP) * max(0.01, 0.5 * (1 + math.cos(math.pi * done)))

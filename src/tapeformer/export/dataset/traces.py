@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,18 +66,24 @@ class Tracer:
 
     def _generated(self, prompt: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
         """Return the tokens that follow a prompt; each makes at most one step."""
+        return np.concatenate(list(self._pieces(prompt)))
+
+    def pieces(self, word: Sequence[str]) -> Iterator[NDArray[np.unsignedinteger]]:
+        """Yield the chain of thought of a word some tokens at a time, for one too long to keep."""
+        return self._pieces(np.asarray(self.reader.prompt(word), np.int32))
+
+    def _pieces(self, prompt: NDArray[np.int32]) -> Iterator[NDArray[np.unsignedinteger]]:
         self._engine.restart()
         self._engine.prompt(prompt)
-        pieces: list[NDArray[np.unsignedinteger]] = []
         steps, piece = 0, SHORT
         while steps < self.max_steps:
             rows = self._engine.advance(min(piece, self.max_steps - steps), self._stop)
-            pieces.append(rows.astype(self.dtype))
-            if self.reader.outcome(pieces[-1][-1].tolist()) is not None:
+            made = rows.astype(self.dtype)
+            yield made
+            if self.reader.outcome(made[-1].tolist()) is not None:
                 break
-            steps += len(self.state_numbers(pieces[-1]))
+            steps += len(self.state_numbers(made))
             piece = min(2 * piece, LONG)
-        return np.concatenate(pieces)
 
     def state_numbers(self, rows: NDArray[np.integer]) -> NDArray[np.integer]:
         """Return the state in every token that makes a step."""

@@ -1,0 +1,108 @@
+"""The arm that starts from compiled weights with noise: how wide is the basin around them?"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tapeformer.compile.options import CompileOptions
+from tapeformer.inference.model import find_model
+from tapeformer.learning.arms import Task, Trained
+from tapeformer.learning.compiled_model import CompiledModel, SharedParameters, Step
+from tapeformer.learning.evaluate import Score
+from tapeformer.learning.optimise import optimise
+from tapeformer.learning.traces import DeviceTraces
+
+BATCH, SEARCHED, REFRESH = 512, 4096, 100
+"""Places in a step for each seed, places searched for hard ones, steps between two searches."""
+PLACES = {"cpu": 256, "cuda": 4096}
+"""Places scored at a time."""
+RATE = 3e-3
+
+
+def compiled_arm(task: Task) -> Trained:
+    """Add noise, score, train, and score again."""
+    shared = SharedParameters()
+    step = _step(task, shared, task.config.levels)
+    model = CompiledModel(shared.values, task.seeds, task.arm.noise).to(task.device)
+    shortest = min(task.near)
+    before = _scores(task, model, shared, shortest)
+    loss = _Loss(task.train, step, model, task.seeds)
+    groups = [{"params": [model.values], "rate": RATE}]
+    optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
+    torch.set_float32_matmul_precision("high")
+    steps = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
+    torch.set_float32_matmul_precision("highest")
+    scores = {length: _scores(task, model, shared, length) for length in task.near}
+    untrained = {shortest: [score.wrong for score in before]}
+    about = {"steps": steps, "noise": task.arm.noise, "wrong_before_training": untrained}
+    return Trained(scores, model.values.shape[1], 0.0, dict(model.state_dict()), about)
+
+
+def _step(task: Task, shared: SharedParameters, levels: int) -> Step:
+    bundle = find_model(task.config.machine, CompileOptions(levels=levels)).for_words(0)
+    return Step(bundle, shared, task.device)
+
+
+class _Loss:
+    """The loss of each step: half of the places at random, half those of the highest loss."""
+
+    def __init__(
+        self, train: DeviceTraces, step: Step, model: CompiledModel, seeds: list[int]
+    ) -> None:
+        self.train, self.step, self.model = train, step, model
+        device = train.at.device
+        self.generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+        self.calls, self.hard = 0, torch.zeros(len(seeds), 0, dtype=torch.long, device=device)
+
+    def __call__(self, _done: float) -> Tensor:
+        if self.calls % REFRESH == 0:
+            self._refresh()
+        self.calls += 1
+        half = BATCH // 2
+        chosen = self._random(half)
+        among = self._random(half, self.hard.shape[1])
+        rows = torch.cat([chosen, self.hard.gather(1, among)], 1)
+        return self._losses(rows).mean(1).sum()
+
+    def _random(self, count: int, below: int | None = None) -> Tensor:
+        device = self.train.at.device
+        most = below or len(self.train.at)
+        return torch.stack(
+            [torch.randint(0, most, (count,), generator=g, device=device) for g in self.generators]
+        )
+
+    def _losses(self, rows: Tensor) -> Tensor:
+        m = self.step.matrices(self.model.values)
+        at, first = self.train.at[rows], self.train.first[rows]
+        return self.step.scores(m, self.train.tokens, at, first)[0]
+
+    @torch.no_grad()
+    def _refresh(self) -> None:
+        rows = self._random(SEARCHED)
+        losses = torch.cat([self._losses(part) for part in torch.split(rows, BATCH, 1)], 1)
+        self.hard = rows.gather(1, losses.topk(BATCH, 1).indices)
+
+
+@torch.no_grad()
+def _scores(task: Task, model: CompiledModel, shared: SharedParameters, length: int) -> list[Score]:
+    """Score every seed at a length; entries that only a larger model has keep their values."""
+    parts = list(task.test(length))
+    step = _step(task, shared, parts[0].fields.levels)
+    own = model.values
+    rest = shared.values[own.shape[1] :].to(own.device).expand(len(own), -1)
+    m = step.matrices(torch.cat([own, rest], 1))
+    wrong = torch.cat([_wrong(step, m, part, len(own)) for part in parts], 1)
+    return [
+        Score(len(row), int(row.sum()), first=int(row.int().argmax()) if row.any() else None)
+        for row in wrong
+    ]
+
+
+def _wrong(step: Step, m: dict[str, Tensor], part: DeviceTraces, seeds: int) -> Tensor:
+    size = PLACES[part.at.device.type]
+    found = [
+        ~step.scores(m, part.tokens, at.expand(seeds, -1), first.expand(seeds, -1))[1]
+        for at, first in zip(torch.split(part.at, size), torch.split(part.first, size), strict=True)
+    ]
+    return torch.cat(found, 1)

@@ -1,0 +1,50 @@
+"""Traces too long to keep: their distinct situations, by level, with how often each occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tapeformer.learning.situations import BLOCKS, Reader
+from tapeformer.learning.tables import Collector, Table, by_level
+from tapeformer.learning.traces import TraceSet, on_device, test_name
+
+COLUMNS = ("inputs", "outputs", "copies", "times")
+
+
+def save_far(parts: Iterable[TraceSet], path: Path) -> int:
+    """Write the situations of a trace that comes in parts; return its tokens to predict."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    collectors: list[Collector] = []
+    tokens = 0
+    for part in parts:
+        there = on_device(part, device)
+        if not collectors:
+            readers = [Reader(there.fields, name, device) for name in BLOCKS]
+            collectors = [Collector(reader, by_level) for reader in readers]
+        for collector in collectors:
+            collector.add(there)
+        tokens += part.predicted
+    arrays = {
+        f"{name}.{column}": getattr(collector.table(), column).cpu().numpy()
+        for name, collector in zip(BLOCKS, collectors, strict=True)
+        for column in COLUMNS
+    }
+    partial = path.with_name(f".{path.name}")
+    np.savez_compressed(partial, tokens=np.array(tokens), **arrays)
+    partial.replace(path)
+    return tokens
+
+
+def load_far(folder: Path, length: int, device: torch.device) -> tuple[dict[str, Table], int]:
+    """Read the situations of each block, copies being levels, and the number of tokens."""
+    with np.load(folder / f"{test_name(length)}.npz") as file:
+        tables = {
+            name: Table(*(torch.from_numpy(file[f"{name}.{column}"]) for column in COLUMNS))
+            for name in BLOCKS
+        }
+        tokens = int(file["tokens"])
+    return {name: rows.to(device) for name, rows in tables.items()}, tokens

@@ -1,0 +1,114 @@
+"""The arm with given look-backs: each block is trained on the distinct situations of the traces."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import torch
+from torch import Tensor
+
+from tapeformer.learning.arms import Task, Trained
+from tapeformer.learning.config import Arm
+from tapeformer.learning.evaluate import (
+    Score,
+    coverages,
+    evaluate,
+    evaluate_tables,
+    tables_of,
+)
+from tapeformer.learning.far import load_far
+from tapeformer.learning.level_model import LevelModel, hidden_for
+from tapeformer.learning.situations import BLOCKS, Reader
+from tapeformer.learning.tables import Table, table
+from tapeformer.learning.traces import DeviceTraces
+from tapeformer.learning.train import BlockTrainer
+
+SHARES = {"stack": 0.4, "clock": 0.1, "control": 0.5}
+"""How the time of a training is shared out over the blocks."""
+
+
+def given_arm(task: Task) -> Trained:
+    """Train block after block, then score every seed at every length."""
+    model = level_model(task).to(task.device)
+    blocks = supervised(task.arm)
+    tables, steps = trained_blocks(task, model, task.level_traces, blocks)
+    about = {
+        "situations": {name: len(rows) for name, rows in tables.items()},
+        "steps": steps,
+        "train": [asdict(score) for score in evaluate(model, [task.train], blocks)],
+    }
+    scores = {n: _scores(task, model, n, tables) for n in task.near} | _far_scores(task, model)
+    return Trained(scores, model.parameter_count, 0.0, dict(model.state_dict()), about)
+
+
+def scored_again(task: Task, weights: list[dict[str, Tensor]]) -> dict[int, list[Score]]:
+    """Score models that were trained before at further lengths."""
+    model = level_model(task)
+    model.load_state_dict({name: torch.cat([w[name] for w in weights]) for name in weights[0]})
+    model.to(task.device)
+    near = {n: evaluate(model, task.test(n), supervised(task.arm)) for n in task.near}
+    return near | _far_scores(task, model)
+
+
+def supervised(arm: Arm) -> tuple[str, ...]:
+    """Return the blocks that an arm trains and is scored on."""
+    return ("control",) if arm.supervision == "control" else BLOCKS
+
+
+def _far_scores(task: Task, model: LevelModel) -> dict[int, list[Score]]:
+    """Score every seed at lengths of which only the situations are kept."""
+    scores = {}
+    for length in task.far:
+        kept, tokens = load_far(task.data, length, task.device)
+        own = {name: kept[name] for name in supervised(task.arm)}
+        scores[length] = evaluate_tables(model, own, tokens)
+    return scores
+
+
+def level_model(task: Task) -> LevelModel:
+    """Return a model that has not been trained, as wide as the arm asks for."""
+    arm, training, fields = task.arm, task.training, task.train.fields
+    hidden = arm.hidden or training.hidden
+    if training.parameters is not None and arm.hidden is None:
+        hidden = hidden_for(fields, arm.tied, training.layers, training.parameters)
+    return LevelModel(fields, arm.tied, task.seeds, hidden, training.layers)
+
+
+def trained_blocks(
+    task: Task,
+    model: LevelModel,
+    traces: list[DeviceTraces],
+    blocks: tuple[str, ...] = BLOCKS,
+) -> tuple[dict[str, Table], dict[str, int]]:
+    """Train every block on its situations; return these, and the steps made.
+
+    The first of the traces are those of the machine: the control sees no others. Weights are
+    rounded to 16 bits at the end, so what is scored is what is saved.
+    """
+    tables, steps = {}, {}
+    for name in blocks:
+        reader = Reader(traces[0].fields, name, task.device)
+        seen = traces[:1] if name == "control" else traces
+        tables[name] = table(reader, model.copies_of(name), seen)
+        steps[name] = _trained_block(task, model, name, tables[name])
+    model.half().float()
+    return tables, steps
+
+
+def _trained_block(task: Task, model: LevelModel, name: str, rows: Table) -> int:
+    training = task.training
+    seconds = None if training.seconds is None else training.seconds * SHARES[name]
+    trainer = BlockTrainer(model.block(name), rows, training, task.seeds)
+    trainer.run(training.steps, seconds, task.tell(name))
+    return trainer.progress.step
+
+
+def _scores(task: Task, model: LevelModel, length: int, trained: dict[str, Table]) -> list[Score]:
+    """Score every seed, with what training had not shown."""
+    parts = list(task.test(length))
+    blocks = tuple(trained)
+    fields = parts[0].fields
+    names = {name: Reader(fields, name, task.device).input_names for name in blocks}
+    found = coverages(model, trained, tables_of(model, parts, blocks), names)
+    scores = evaluate(model, parts, blocks)
+    return [replace(score, coverage=own) for score, own in zip(scores, found, strict=True)]
