@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,16 @@ def test_results_that_have_their_own_words(
     monkeypatch.setenv("STANDIN", f"cuInit={result}")
     with pytest.raises(TapeformerError, match=words):
         CudaDevice(library)
+
+
+def test_another_thread_takes_the_context_over(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = CudaDevice(library)
+    monkeypatch.setenv("STANDIN", "cuCtxSetCurrent=700")
+    assert device.free_memory() == 10**9
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TapeformerError, match="cuCtxSetCurrent"):
+        pool.submit(device.free_memory).result()
 
 
 def test_no_driver() -> None:

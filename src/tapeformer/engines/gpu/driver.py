@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class CudaDevice:
 
     def __init__(self, library: str = LIBRARY) -> None:
         self._library = _opened(library)
+        self._thread = get_ident()
         self._call("cuInit", 0)
         self._device, self._context, self._module = c_int(), c_void_p(), c_void_p()
         self._call("cuDeviceGet", byref(self._device), 0)
@@ -131,7 +133,13 @@ class CudaDevice:
         return self._functions[kernel]
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver; one that fails becomes one message."""
+        """Call a function of the driver; one that fails becomes one message.
+
+        A context is current in one thread only, so another thread takes it over first.
+        """
+        if self._thread != get_ident():
+            self._thread = get_ident()
+            self._call("cuCtxSetCurrent", self._context)
         function = getattr(self._library, name, None)
         if function is None:
             fault = Fault(

@@ -61,6 +61,10 @@ class Inputs:
             yield self.content[start:stop].removesuffix(b"\r").decode("utf-8", "replace")
             start = stop + 1
 
+    def first(self, count: int) -> Inputs:
+        """Return the first lines alone."""
+        return Inputs("".join(f"{line}\n" for line in islice(self, count)).encode())
+
 
 @dataclass(frozen=True)
 class Summary:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
+from tapeformer.inference.batch.engine_choice import run_chosen
 from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, run_file
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner, Found
 from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
@@ -68,7 +69,8 @@ def answer_lines(
     lines = (line.split() if options.spaced else line for line in inputs)
     bundle = model.for_words(max(map(len, lines), default=0))
     batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
-    return run_file(batch, inputs, answers, where=where, watch=watch)
+    run = run_chosen if options.engine == "auto" else run_file
+    return run(batch, inputs, answers, where=where, watch=watch)
 
 
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:
