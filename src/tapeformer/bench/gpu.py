@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -45,6 +46,7 @@ LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
 """Inputs of the binary counter: distinct numbers, all far from their end."""
 STEPS = (10**3, 10**4, 10**5)
+CROSSING_INPUTS, CROSSING_STEPS = (1 << 12, 1 << 14, 1 << 16), 10**4
 SAMPLE_TOKENS = 10**9
 """Tokens of the sample that the two cores answer; their time is scaled to all inputs."""
 
@@ -115,7 +117,7 @@ def _rates(blocks: Blocks, device: TimedDevice) -> list[float]:
     return rates
 
 
-def compared_rows(say: Say, inputs: int = 512, tokens: int = 800) -> Iterator[Row]:
+def compared_rows(say: Say, inputs: int = 768, tokens: int = 800) -> Iterator[Row]:
     """Compare every token of distinct inputs with those of the native engine."""
     for name, (machine, options) in MODELS.items():
         say(f"comparing: {name}")
@@ -193,6 +195,39 @@ def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
                 "sample": count,
                 "gpu over two cores": native / gpu,
             }
+
+
+def crossing_rows(say: Say) -> Iterator[Row]:
+    """Measure few to many inputs on two cores and on the GPU, and say where `auto` ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        for count in CROSSING_INPUTS:
+            say(f"crossing: {count:,} inputs, {CROSSING_STEPS:,} steps each")
+            words = Path(folder) / f"words.{count}"
+            _write_numbers(words, count)
+            answers = {name: words.with_suffix(f".{name}") for name in ("native", "gpu", "auto")}
+            seconds = {
+                name: _answered(words, path, name, CROSSING_STEPS) for name, path in answers.items()
+            }
+            yield {
+                "inputs": count,
+                "steps each": CROSSING_STEPS,
+                **{f"{name}, seconds": taken for name, taken in seconds.items()},
+                "gpu over two cores": seconds["native"] / seconds["gpu"],
+                "auto ends on": _last_engine(answers["auto"]),
+                "answers differ": _differing(answers["native"], answers["gpu"]),
+            }
+
+
+def _last_engine(answers: Path) -> str:
+    return str(json.loads(answers.read_bytes().splitlines()[-1])["engine"])
+
+
+def _differing(native: Path, gpu: Path) -> int:
+    """Count the answers that differ in anything but the engine's name."""
+    lines = zip(native.read_bytes().splitlines(), gpu.read_bytes().splitlines(), strict=True)
+    return sum(
+        one != other.replace(b'"engine": "gpu"', b'"engine": "native"') for one, other in lines
+    )
 
 
 def _write_numbers(path: Path, count: int) -> None:

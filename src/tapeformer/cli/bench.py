@@ -63,6 +63,8 @@ WINDOW_TIME = "The time per token does not grow with the window, once it is full
 GPU_COMPARED = (
     "Every factor of every token of distinct inputs, on the GPU and by the native engine."
 )
+GPU_CROSSING = """Files of few and of many inputs, from reading to the last answer on disk; `auto` runs the
+first 256 as machine code before it chooses."""
 GPU_KERNELS = """All blocks that run side by side, every input under way; median of five launches
 of 1,024 tokens."""
 GPU_FIRST = "A process that answers one line, from its start to its end, with nothing cached."
@@ -240,6 +242,7 @@ def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6) -> None:
         Section("Kernels", GPU_KERNELS, _told(measured.kernel_rows(_say))),
         Section("First answer", GPU_FIRST, _told(measured.first_answer_rows())),
         Section("End to end", GPU_FILES, _told(measured.end_to_end_rows(_say, inputs))),
+        Section("Few and many inputs", GPU_CROSSING, _told(measured.crossing_rows(_say))),
         Section("Compared", GPU_COMPARED, _told(measured.compared_rows(_say))),
     ]
     _write(output, "gpu", sections, f" --inputs {inputs}")
