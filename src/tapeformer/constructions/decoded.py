@@ -28,11 +28,13 @@ class Decoded:
 def tape_between(left: Sequence[str], right: Sequence[str], blank: str) -> Tape:
     """Return the tape of the cells before the head, and those from the head on, without outer blanks."""
     cells = [*left, *right]
-    full = [index for index, cell in enumerate(cells) if cell != blank]
-    if not full:
+    first = next((place for place, cell in enumerate(cells) if cell != blank), None)
+    if first is None:
         return Tape((), 0)
-    first, last = full[0], full[-1]
-    return Tape(tuple(cells[first : last + 1]), len(left) - first)
+    end = len(cells)
+    while cells[end - 1] == blank:
+        end -= 1
+    return Tape(tuple(cells[first:end]), len(left) - first)
 
 
 def unreadable(what: str) -> TapeformerError:

@@ -17,8 +17,9 @@ def parse_word(machine: TuringMachine, text: str, spaced: bool = False) -> tuple
             Fault("not a text", None, "a str", described(text), "pass the input as a str")
         )
     word = tuple(text.split()) if spaced else tuple(text)
-    unit = "symbol" if spaced else "character"
-    _check(machine, word, f"INPUT, {unit}", _text_remedy(machine, text, spaced))
+    if not machine.word_symbols.issuperset(word):
+        unit = "symbol" if spaced else "character"
+        _refuse(machine, word, f"INPUT, {unit}", _text_remedy(machine, text, spaced))
     return word
 
 
@@ -38,11 +39,13 @@ def checked_word(machine: TuringMachine, word: Sequence[str]) -> tuple[str, ...]
         location = SourceLocation(f"word, symbol {wrong + 1}")
         got, remedy = described(symbols[wrong]), "turn each symbol into a str"
         raise TapeformerError(Fault("not a symbol", location, "a str", got, remedy))
-    _check(machine, symbols, "word, symbol", _python_remedy(machine, word))
+    if not machine.word_symbols.issuperset(symbols):
+        _refuse(machine, symbols, "word, symbol", _python_remedy(machine, word))
     return symbols
 
 
-def _check(machine: TuringMachine, word: Sequence[str], where: str, remedy: str) -> None:
+def _refuse(machine: TuringMachine, word: Sequence[str], where: str, remedy: str) -> None:
+    """Raise a fault that names what is not the machine's."""
     alphabet = alphabet_text(machine)
     check_symbols(word, machine.word_symbols, machine.name, where, alphabet, remedy)
 
