@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from tapeformer.engines.exact import EXACT
-from tapeformer.engines.transformer import Hardmax
 from tapeformer.faults import Fault, TapeformerError
 
 Attending: TypeAlias = Literal["leftmost", "rightmost", "averaging", "softmax"]
@@ -33,12 +32,20 @@ class PositionAsBias(nn.Module):
         return encoding.T[self.coordinates][None, :, None]
 
 
+class Leftmost(nn.Module):
+    """The module's hardmax in fewer operations: argmax is the first of equal scores."""
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return the pattern: 1 at the position attended to, else 0."""
+        return torch.zeros_like(scores).scatter_(-1, scores.argmax(-1, keepdim=True), 1)
+
+
 class Rightmost(nn.Module):
     """All of a head's attention on the rightmost of the highest scores."""
 
     def forward(self, scores: Tensor) -> Tensor:
         """Return the pattern: 1 at the position attended to, else 0."""
-        mirrored: Tensor = Hardmax()(scores.flip(-1))
+        mirrored: Tensor = Leftmost()(scores.flip(-1))
         return mirrored.flip(-1)
 
 
@@ -67,7 +74,7 @@ def attending_rule(attending: Attending, temperature: float) -> nn.Module:
     """Return the module that turns scores into a pattern."""
     if attending == "softmax":
         return Softmax(temperature)
-    return {"leftmost": Hardmax, "rightmost": Rightmost, "averaging": Averaging}[attending]()
+    return {"leftmost": Leftmost, "rightmost": Rightmost, "averaging": Averaging}[attending]()
 
 
 def check_whole(found: Tensor, scores: Tensor, values: Tensor) -> None:

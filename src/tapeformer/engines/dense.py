@@ -26,6 +26,7 @@ from tapeformer.engines.guards import RecordingCache, guard_norms, guard_reads, 
 from tapeformer.engines.logits import Decoder
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.norm import norm_dtype
+from tapeformer.engines.stepping import SteppingTransformer, without_idle_hooks
 from tapeformer.engines.stream import Stop, Stream, check_choice, stops
 from tapeformer.engines.threads import one_thread
 from tapeformer.engines.weights_to_module import module_of, shape_of
@@ -69,7 +70,8 @@ class Engine(Stream):
         check = check_exact(weights, bounds, dtype)
         if attending == "softmax" or temperature is not None:
             temperature = allowed_temperature(kind, self.window, bounds.scores, temperature)
-        self.model = module_of(weights, shape_of(weights, offsets, self.window), kind)
+        shape = shape_of(weights, offsets, self.window)
+        self.model = module_of(weights, shape, kind, kind=SteppingTransformer)
         self._cache = RecordingCache(self.window)
         for block, layer in zip(self.model.layers, weights.layers, strict=True):
             block.attn.hardmax = attending_rule(attending, temperature or 1.0)
@@ -79,6 +81,7 @@ class Engine(Stream):
         guard_sums(self.model, self._cache, check)
         guard_reads(self.model, self._cache, attending)
         guard_norms(self.model, norm_dtype(len(weights.fields), bounds.stream))
+        without_idle_hooks(self.model)
         self._decoder = Decoder(weights, bounds.logits)
         self._table = self._decoder.empty(1)
 

@@ -117,7 +117,7 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         """Return what the heads add to the stream, and their pattern (B, heads, T, keys)."""
-        q = self.hook_q(self.q(x).unflatten(-1, self.keys)).transpose(1, 2)
+        q = self.hook_q(self.q(x).view(*x.shape[:2], *self.keys)).transpose(1, 2)
         k, v = self.remember(x, context)
         if self.offsets:
             pattern = sources = self.sources(x.shape[1], v.shape[2], context.mask, x.device)
@@ -129,8 +129,8 @@ class Attention(nn.Module):
 
     def remember(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, heads, keys, width), those kept so far first."""
-        k = self.hook_k(self.k(x).unflatten(-1, self.keys)).transpose(1, 2)
-        v = self.hook_v(self.v(x).unflatten(-1, self.values)).transpose(1, 2)
+        k = self.hook_k(self.k(x).view(*x.shape[:2], *self.keys)).transpose(1, 2)
+        v = self.hook_v(self.v(x).view(*x.shape[:2], *self.values)).transpose(1, 2)
         if context.cache is not None:
             k, v = context.cache.update(k, v, self.layer)
         return k, v
@@ -201,10 +201,12 @@ class LayerNorm(nn.Module):
 class Block(nn.Module):
     """Attention, residual, ReLU network, residual."""
 
+    attention = Attention
+
     def __init__(self, shape: Shape, layer: int, offsets: bool, point: Point) -> None:
         super().__init__()
         self.ln1, self.ln2 = _norm(shape, point), _norm(shape, point)
-        self.attn = Attention(shape, layer, offsets, point)
+        self.attn = self.attention(shape, layer, offsets, point)
         self.mlp = MLP(shape, layer, point)
         self.hook_resid_pre, self.hook_resid_mid, self.hook_resid_post = point(), point(), point()
         self.hook_attn_out, self.hook_mlp_out = point(), point()
@@ -224,6 +226,8 @@ class Transformer(nn.Module):
     `attention` is "scores", or "offsets" for long sequences: nothing of size T x T is made.
     """
 
+    block, embedding = Block, Embed
+
     def __init__(
         self,
         shape: Shape,
@@ -232,10 +236,10 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         self.shape = shape
-        self.embed, self.hook_embed = Embed(shape), point()
+        self.embed, self.hook_embed = self.embedding(shape), point()
         offsets = attention == "offsets"
         self.blocks = nn.ModuleList(
-            Block(shape, layer, offsets, point) for layer in range(len(shape.heads))
+            self.block(shape, layer, offsets, point) for layer in range(len(shape.heads))
         )
         self.ln_final = _norm(shape, point)
         self.unembed = nn.Linear(shape.d_model, sum(shape.sizes))
