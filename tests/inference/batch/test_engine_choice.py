@@ -9,7 +9,7 @@ import pytest
 
 import tapeformer as tf
 from tapeformer.engines.native.batch import INPUTS as SAMPLE
-from tapeformer.inference.batch import engine_choice, files
+from tapeformer.inference.batch import BatchModel, Inputs, engine_choice, files
 
 WORDS = [f"{number:b}" for number in range(SAMPLE + 44)]
 
@@ -26,7 +26,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """The engine of each run, and how many inputs it was given; a GPU is said to be there."""
     asked = []
 
-    def run_file(model: files.BatchModel, inputs: files.Inputs, *rest: Any, **options: Any) -> Any:
+    def run_file(model: BatchModel, inputs: Inputs, *rest: Any, **options: Any) -> Any:
         asked.append((model.options.engine, len(inputs)))
         return files.run_file(model, inputs, *rest, **options)
 
