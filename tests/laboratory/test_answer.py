@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import tapeformer as tf
 from tapeformer.cli.app import app
-from tapeformer.laboratory.answer import run_row
+from tapeformer.laboratory.answer import RowRun
 from tapeformer.laboratory.registry import find_row, row_names
 from tapeformer.laboratory.runnable import find_runnable
 from tests.laboratory.cases import random_case
@@ -28,7 +28,7 @@ def invoked(*arguments: str) -> tuple[int, str]:
 def test_generated_answers_are_those_of_the_simulation(name: str, seed: int) -> None:
     machine, word = random_case(seed)
     expected = tf.simulate(machine, word, max_steps=30)
-    answer = run_row(find_row(name), machine, word, precision=62, max_steps=30)
+    answer = RowRun(find_row(name), machine, word, 62, 30).answer()
     assert (answer.outcome, answer.state, answer.steps) == (
         expected.outcome,
         expected.state,
@@ -40,14 +40,14 @@ def test_generated_answers_are_those_of_the_simulation(name: str, seed: int) -> 
 
 def test_a_program_in_the_prompt_is_generated_to_its_end() -> None:
     machine = tf.gallery_machine("busy_beaver_2")
-    answer = run_row(find_row("qiu"), machine, (), precision=62)
+    answer = RowRun(find_row("qiu"), machine, (), 62).answer()
     assert (answer.steps, answer.outcome.value) == (6, "halt")
     assert answer.tapes == tf.simulate(machine, ()).tapes
 
 
 def test_a_circuit_is_generated_to_its_end() -> None:
     machine = tf.gallery_machine("busy_beaver_2")
-    answer = run_row(find_row("li_liu_zhou_ma"), machine, (), precision=62, max_steps=3)
+    answer = RowRun(find_row("li_liu_zhou_ma"), machine, (), 62, 3).answer()
     assert answer.steps == 3
     assert answer.tapes == tf.simulate(machine, (), max_steps=3).tapes
 

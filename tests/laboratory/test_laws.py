@@ -7,22 +7,25 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tapeformer.bench.laws import measured_laws
+from tapeformer.bench.laws import FIXED_SPACE, FIXED_TIME, measured_laws
 from tapeformer.cli.app import app
 from tapeformer.laboratory.laws import fits
 
 
-def test_precision_follows_time_in_some_rows_and_space_in_others() -> None:
-    names = ["merrill_sabharwal", "bavandpour", "constant"]
-    points = measured_laws(names, 64, lambda _: None)
-    slopes = {
-        fit["row"]: fit["bits per doubling of t"]
-        for fit in fits(points)
-        if fit["workload"] == "fixed space"
-    }
-    assert slopes["merrill_sabharwal"] > 4
-    assert slopes["bavandpour"] == 0
-    assert slopes["constant"] == 0
+def test_precision_follows_time_in_some_rows_and_space_in_others(tmp_path: Path) -> None:
+    names = ["merrill_sabharwal", "bavandpour", "bhattamishra", "constant"]
+    said: list[str] = []
+    kept = tmp_path / "points.jsonl"
+    points = measured_laws(names, 64, said.append, kept=kept)
+    found = {fit["row"]: fit for fit in fits(points, FIXED_SPACE, FIXED_TIME)}
+    laws = {row: fit["law"] for row, fit in found.items()}
+    assert laws == dict(zip(names, ("log t", "log s", "s", "constant"), strict=True))
+    assert found["merrill_sabharwal"]["bits per doubling of t"] > 4
+    assert found["bhattamishra"]["bits per cell"] > 2
+    assert said
+    said.clear()
+    assert measured_laws(names, 64, said.append, kept=kept) == points
+    assert not said
 
 
 def test_the_laws_are_written_with_a_plot(tmp_path: Path) -> None:

@@ -1,32 +1,90 @@
-"""The laws of Table 1: every row on a machine of fixed space, and on one whose space grows."""
+"""The laws of Table 1: every row for growing time at fixed space, and for growing space at fixed time."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from tapeformer.gallery import gallery_machine
-from tapeformer.laboratory.laws import TIMES, Workload, points
-from tapeformer.laboratory.registry import find_rows
+from tapeformer.laboratory.laws import Workload, point
+from tapeformer.laboratory.registry import find_row, find_rows
 from tapeformer.machine.word import parse_word
 
-WORKLOADS = {
-    "fixed space": ("binary_counter", "0000000"),
-    "growing space": ("unary_multiplication", "111111*111111"),
-}
-FITS = """Bits are fitted to a + b log2 t by least squares. Fixed space is binary_counter on 0000000,
-growing space unary_multiplication on 111111*111111, each cut after t steps."""
+FIXED_SPACE, FIXED_TIME = "fixed space", "fixed time"
+MACHINE = "binary_counter"
+TIMES = (16, 32, 64, 128, 256, 512)
+SPACES = (1, 2, 4, 8, 16)
+DIGITS, STEPS = 7, 64
+"""Digits of the counter while the time grows; its steps while the digits do."""
+FITS = f"""Bits are fitted by least squares: to log2 t for {MACHINE} on {DIGITS} zeros cut after t steps, whose space stays
+at 8 or 9 cells; to log2 s and to s for {MACHINE} on {SPACES[0]} to {SPACES[-1]} zeros, each cut after {STEPS} steps.
+Errors are root mean squares, in bits. The law is log t where bits grow with the time; else s or
+log s, whichever line is nearer; else constant."""
 POINTS = "Least mantissa that is right with every larger one, window, context, tokens per step."
+
+Asked: TypeAlias = tuple[str, str, int]
+"""A row, a series, and its steps or digits."""
+
+
+def workload(series: str, size: int) -> Workload:
+    """Return the counter for a time or for a space."""
+    digits, steps = (DIGITS, size) if series == FIXED_SPACE else (size, STEPS)
+    machine = gallery_machine(MACHINE)
+    return Workload(series, machine, parse_word(machine, "0" * digits), steps)
 
 
 def measured_laws(
-    names: Sequence[str], largest: int, say: Callable[[str], None]
+    names: Sequence[str],
+    largest: int,
+    say: Callable[[str], None],
+    jobs: int = 1,
+    kept: Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Measure the rows on both workloads up to a number of steps."""
-    times = [t for t in TIMES if t <= largest]
-    found: list[dict[str, Any]] = []
-    for title, (machine_name, text) in WORKLOADS.items():
-        machine = gallery_machine(machine_name)
-        work = Workload(title, machine, parse_word(machine, text))
-        found += points(find_rows(names), work, times, say)
+    """Measure the rows on both series, up to a number of steps; points that the file has are read."""
+    sizes = [(FIXED_SPACE, t) for t in TIMES if t <= largest]
+    sizes += [(FIXED_TIME, digits) for digits in SPACES]
+    rows = [row.name for row in find_rows(names)]
+    asked = [(row, *size) for size, row in product(sizes, rows)]
+    done = _read(kept)
+    with ProcessPoolExecutor(jobs) as pool:
+        work = {pool.submit(_point, one): one for one in asked if one not in done}
+        for future in as_completed(work):
+            done[work[future]] = future.result()
+            say(_line(work[future], future.result()))
+            _keep(kept, work[future], future.result())
+    found = (done[one] for one in sorted(asked, key=lambda one: rows.index(one[0])))
+    return [one for one in found if one is not None]
+
+
+def _point(asked: Asked) -> dict[str, Any] | None:
+    row, series, size = asked
+    return point(find_row(row), workload(series, size))
+
+
+def _line(asked: Asked, found: dict[str, Any] | None) -> str:
+    told = "more than 62 bits" if found is None else f"t = {found['t']}, {found['bits']} bits"
+    return f"{asked[0]}, {asked[1]}, {asked[2]}: {told}"
+
+
+def _read(file: Path | None) -> dict[Asked, dict[str, Any] | None]:
+    """Read the points that were kept; a last line that was cut short is left out."""
+    found: dict[Asked, dict[str, Any] | None] = {}
+    if file is None or not file.exists():
+        return found
+    for line in file.read_text(encoding="utf-8").splitlines():
+        try:
+            asked, kept = json.loads(line)
+        except ValueError:
+            continue
+        found[(asked[0], asked[1], asked[2])] = kept
     return found
+
+
+def _keep(file: Path | None, asked: Asked, found: dict[str, Any] | None) -> None:
+    if file is not None:
+        with file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps([asked, found]) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +109,16 @@ def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def laws(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """All rows in one picture: bits and window against t at fixed space, tokens per step against s."""
-    figure, panels = panels_beside(3, (16, 5))
-    views = (("fixed space", "t", "bits"), ("fixed space", "t", "window"), ("growing space", "s", "tokens per step"))  # fmt: skip
-    for axes, (workload, x, y) in zip(panels, views, strict=True):
-        for name in dict.fromkeys(row["row"] for row in rows):
-            mine = [r for r in rows if (r["row"], r["workload"]) == (name, workload) and r[y]]
-            axes.plot([r[x] for r in mine], [r[y] for r in mine], "o-", label=name)
-        axes.set(xscale="log", xlabel=f"{x} ({workload})", ylabel=y)
+    """All rows in one picture: bits and window against t at fixed space, bits and tokens against s."""
+    views = (("fixed space", "t", "bits"), ("fixed time", "s", "bits"), ("fixed space", "t", "window"), ("fixed time", "s", "tokens per step"))  # fmt: skip
+    figure, panels = panels_beside(len(views), (5 * len(views), 5))
+    for axes, (series, x, y) in zip(panels, views, strict=True):
+        names = dict.fromkeys(row["row"] for row in rows)
+        for name, mark in zip(names, cycle("osD^v<>pX*"), strict=False):
+            mine = [r for r in rows if (r["row"], r["series"]) == (name, series) and r[y]]
+            axes.plot([r[x] for r in mine], [r[y] for r in mine], f"{mark}-", label=name, ms=5)
+        axes.set(xlabel=f"{x} ({series})", ylabel=y)
+        axes.set_xscale("log", base=2)
         if y != "bits":
             axes.set_yscale("log")
         axes.grid(visible=True, which="both", alpha=0.25)

@@ -44,6 +44,8 @@ Compare = Annotated[
 ]
 
 Rows = Annotated[str, typer.Option("--rows", help="Rows of Table 1, separated by commas.")]
+Steps = Annotated[int, typer.Option("--largest", min=16, help="Leave out runs of more steps.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes that measure side by side.")]
 
 SUMMARY = "Medians of repeated runs on one core, least and most in brackets."
 RATES = """Each run begins afresh from its input and ends with the machine, after 10^6 steps, or, for the
@@ -189,17 +191,24 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
 
 
 @bench.command()
-def laws(output: Folder = Path("bench/laws"), rows: Rows = "", largest: Largest = 256) -> None:
-    """Measure how the rows of Table 1 grow: bits, window and tokens against t and s, with fits."""
-    from tapeformer.bench.laws import FITS, POINTS, measured_laws
+def laws(
+    output: Folder = Path("bench/laws"), rows: Rows = "", largest: Steps = 256, jobs: Jobs = 1
+) -> None:
+    """Measure how the rows of Table 1 grow: bits, window and tokens against t and s, with fits.
+
+    Points are kept in the folder as they are measured: run the same command again to resume.
+    """
+    from tapeformer.bench.laws import FITS, FIXED_SPACE, FIXED_TIME, POINTS, measured_laws
     from tapeformer.bench.plots import laws as law_plots
     from tapeformer.bench.report import Section, make_folder
     from tapeformer.laboratory.laws import fits
 
     make_folder(output)
-    points = measured_laws([name for name in rows.split(",") if name], largest or 256, _say)
+    names = [name for name in rows.split(",") if name]
+    points = measured_laws(names, largest, _say, jobs, output / "points.jsonl")
+    fitted = fits(points, FIXED_SPACE, FIXED_TIME)
     sections = [
-        Section("Fits", FITS, fits(points), law_plots(output, points)),
+        Section("Fits", FITS, fitted, law_plots(output, points)),
         Section("Points", POINTS, points),
     ]
     _write(output, "laws", sections, f" --largest {largest}")

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from tapeformer.laboratory.arithmetic import Arithmetic, arithmetic
-from tapeformer.laboratory.experiment import Experiment, Shape, Wrong
+from tapeformer.faults import counted
+from tapeformer.laboratory.arithmetic import arithmetic
+from tapeformer.laboratory.experiment import Experiment, Generated, Shape, Wrong
+from tapeformer.laboratory.measure import own_steps
 from tapeformer.laboratory.preparation import STOP, StepMade, Symbols
 from tapeformer.laboratory.row import Row, Task
+from tapeformer.laboratory.transformer import Token
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome, Tape, trimmed, verdict
 
-MOST_STEPS = 1000
+DEFAULT_STEPS = 1000
 """Steps of a run whose user gave no limit: a token costs time in proportion to its context."""
+
+See = Callable[["RowRun", Sequence[Token]], bool]
+"""Told all tokens so far after each of them; returns False to end the run."""
 
 
 @dataclass(frozen=True)
 class RowAnswer:
-    """What a row's chain of thought came to; `wrong` is its first difference from the simulation."""
+    """What a row's chain of thought came to; `wrong` is its first difference from the simulation.
+
+    `note` says why a run ended before the machine did, where its user did not ask for that.
+    """
 
     row: Row
     machine: TuringMachine
@@ -28,85 +37,98 @@ class RowAnswer:
     state: str
     steps: int
     tapes: tuple[Tape, ...]
-    tokens: int
+    made: Generated
+    boot: int
     seconds: float
     shape: Shape
     wrong: Wrong | None
+    note: str = ""
 
 
-def run_row(
-    row: Row,
-    machine: TuringMachine,
-    word: Symbols,
-    precision: str | int | None = None,
-    max_steps: int = MOST_STEPS,
-) -> RowAnswer:
-    """Generate the chain of thought of a word by a row's model and decode the answer.
+class RowRun:
+    """A row on a machine and a word, in one arithmetic."""
 
-    The model alone decides every token. Afterwards the stream is compared with that of the direct
-    simulation, so that a run that went wrong says where and why.
-    """
-    task = row.task(machine, word, min(max_steps, MOST_STEPS))
-    experiment = row.experiment(task)
-    numbers = experiment.reference() if precision is None else arithmetic(precision)
-    started = perf_counter()
-    steps = experiment.generate(numbers, task.prefix + task.steps + 1)
-    seconds = perf_counter() - started
-    wrong = experiment.first_wrong(numbers)
-    return _answer(task, row, experiment, numbers, steps, seconds, wrong)
+    def __init__(
+        self,
+        row: Row,
+        machine: TuringMachine,
+        word: Symbols,
+        precision: str | int | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        self.row, self.max_steps = row, max_steps
+        asked = DEFAULT_STEPS if max_steps is None else max_steps
+        context = None if max_steps is None else row.long_context
+        self.task: Task = row.task(machine, word, asked, context)
+        self.experiment: Experiment = row.experiment(self.task)
+        self.numbers = self.experiment.reference() if precision is None else arithmetic(precision)
 
+    @property
+    def steps(self) -> int:
+        """The machine's own steps that are compared."""
+        return own_steps(self.task)
 
-def verify_row(
-    row: Row, machine: TuringMachine, word: Symbols, precision: str | None, max_steps: int
-) -> tuple[int, Wrong | None]:
-    """Compare every token of a row with the direct simulation: the steps, and the first difference."""
-    task = row.task(machine, word, max_steps)
-    experiment = row.experiment(task)
-    numbers = experiment.reference() if precision is None else arithmetic(precision)
-    wrong = experiment.first_wrong(numbers)
-    return len(task.trace.steps) - task.prefix - task.trace.stopped, wrong
+    def compared(self) -> Wrong | None:
+        """Return the first token that differs from those of the direct simulation."""
+        return self.experiment.first_wrong(self.numbers)
 
+    def answer(self, see: See | None = None) -> RowAnswer:
+        """Generate the chain of thought and decode it.
 
-def _answer(
-    task: Task,
-    row: Row,
-    experiment: Experiment,
-    numbers: Arithmetic,
-    made: Sequence[StepMade],
-    seconds: float,
-    wrong: Wrong | None,
-) -> RowAnswer:
-    stopped = bool(made) and made[-1][0] == STOP
-    applied = made[:-1] if stopped else made[: task.prefix + task.steps]
-    state = applied[-1][0] if applied else task.machine.start
-    own = len(applied) - task.prefix
-    return RowAnswer(
-        row=row,
-        machine=task.source,
-        precision=numbers.name,
-        outcome=verdict(task.source, state) if stopped else Outcome.LIMIT,
-        state=state if own > 0 else task.source.start,
-        steps=max(0, own),
-        tapes=decoded(task, applied),
-        tokens=len(made),
-        seconds=seconds,
-        shape=experiment.shape(),
-        wrong=wrong,
-    )
+        The model alone decides every token; it makes as many as the direct simulation's stream has.
+        Afterwards both are compared, so that a run that went wrong says where and why.
+        """
+        started = perf_counter()
+        made = self.experiment.generate(
+            self.numbers, lambda tokens: see is None or see(self, tokens)
+        )
+        seconds = perf_counter() - started
+        steps = self.experiment.read(made.tokens)
+        stopped = bool(steps) and steps[-1][0] == STOP
+        applied = steps[:-1] if stopped else steps[: self.task.prefix + self.task.steps]
+        state = applied[-1][0] if applied else self.task.machine.start
+        own = len(applied) - self.task.prefix
+        return RowAnswer(
+            row=self.row,
+            machine=self.task.source,
+            precision=self.numbers.name,
+            outcome=verdict(self.task.source, state) if stopped else Outcome.LIMIT,
+            state=state if own > 0 else self.task.source.start,
+            steps=max(0, own),
+            tapes=self.tapes(applied),
+            made=made,
+            boot=self.experiment.boot(),
+            seconds=seconds,
+            shape=self.experiment.shape(),
+            wrong=self.compared(),
+            note="" if stopped else self._note(),
+        )
 
+    def _note(self) -> str:
+        """Say which limit of its own a run came to."""
+        task = self.task
+        if self.max_steps is not None and task.steps >= self.max_steps:
+            return ""
+        if self.max_steps is None and task.steps == DEFAULT_STEPS:
+            return f"a row stops after {DEFAULT_STEPS:,} steps; --max-steps sets another limit"
+        made = counted(task.steps, "step")
+        if self.max_steps is None:
+            return f"{made} fill the context of {self.row.context:,} tokens; --max-steps allows {self.row.long_context:,}"
+        return f"{made} fill the longest context of this row, {self.row.long_context:,} tokens"
 
-def decoded(task: Task, steps: Sequence[StepMade]) -> tuple[Tape, ...]:
-    """Return the tapes after some steps, from what they wrote and how they moved."""
-    blank = task.source.blank
-    cells: list[dict[int, str]] = [{} for _ in range(task.machine.tapes)]
-    cells[0] = dict(enumerate(task.word))
-    heads = [0] * task.machine.tapes
-    heads[0] = task.prepared.head(len(task.word))
-    for _, written, moves in steps:
-        for t, symbol in enumerate(task.prepared.symbols(written)):
-            cells[t][heads[t]] = symbol
-            heads[t] += moves[t]
-    return tuple(_tape(tape, head, blank) for tape, head in zip(cells, heads, strict=True))
+    def tapes(self, steps: Sequence[StepMade]) -> tuple[Tape, ...]:
+        """Return the tapes after some steps, from what they wrote and how they moved."""
+        task = self.task
+        cells: list[dict[int, str]] = [{} for _ in range(task.machine.tapes)]
+        cells[0] = dict(enumerate(task.word))
+        heads = [0] * task.machine.tapes
+        heads[0] = task.prepared.head(len(task.word))
+        for _, written, moves in steps:
+            for t, symbol in enumerate(task.prepared.symbols(written)):
+                cells[t][heads[t]] = symbol
+                heads[t] += moves[t]
+        blank = task.source.blank
+        return tuple(_tape(tape, head, blank) for tape, head in zip(cells, heads, strict=True))
 
 
 def _tape(cells: dict[int, str], head: int, blank: str) -> Tape:

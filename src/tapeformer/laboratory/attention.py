@@ -60,52 +60,59 @@ class Attended:
     score: Array
 
 
+class Columns:
+    """Columns that are appended; the room doubles, so that a long run does not copy them each time."""
+
+    def __init__(self) -> None:
+        self._room: Array | None = None
+        self.count = 0
+
+    def add(self, new: Array) -> None:
+        """Append columns."""
+        end = self.count + new.shape[1]
+        if self._room is None or end > self._room.shape[1]:
+            room = np.zeros((len(new), 2 * end), new.dtype)
+            if self._room is not None:
+                room[:, : self.count] = self._room[:, : self.count]
+            self._room = room
+        self._room[:, self.count : end] = new
+        self.count = end
+
+    def all(self) -> Array:
+        """Return all columns."""
+        assert self._room is not None
+        return self._room[:, : self.count]
+
+
 @dataclass
 class Cache:
-    """Keys and values of the positions so far, and their running sum for uniform heads."""
+    """Keys and values of the positions so far; for uniform heads only the sum of the values."""
 
-    keys: list[Array] = field(default_factory=list)
-    values: list[Array] = field(default_factory=list)
+    keys: Columns = field(default_factory=Columns)
+    values: Columns = field(default_factory=Columns)
     total: Array | None = None
     seen: int = 0
-
-    def add(self, keys: Array | None, values: Array) -> None:
-        """Append positions; arrays are joined when they are next read."""
-        self.seen += values.shape[1]
-        self.values.append(values)
-        if keys is not None:
-            self.keys.append(keys)
-
-    def joined(self) -> tuple[Array | None, Array]:
-        """Return keys and values of all positions."""
-        for parts in (self.keys, self.values):
-            if len(parts) > 1:
-                parts[:] = [np.concatenate(parts, axis=1)]
-        return (self.keys[0] if self.keys else None), self.values[0]
 
 
 def attend(head: Head, x: Array, cache: Cache, numbers: Arithmetic) -> tuple[Array, Attended]:
     """Return what a head adds to each new position, and what it attended to there."""
-    before = cache.seen
+    places = np.arange(cache.seen, cache.seen + x.shape[1])
+    if head.uniform:
+        return _mean(head, applied(head.value, x, numbers), places, cache, numbers)
     if head.mask != "memory":
         remember(head, x, cache, numbers)
-    places = np.arange(before, before + x.shape[1])
-    if head.uniform:
-        return _mean(head, places, cache, numbers)
-    keys, values = cache.joined()
+    values = cache.values.all()
+    found = _looked_up(head, x, places, cache, numbers)
+    if found is not None:
+        nothing = numbers.zeros(len(found))
+        return values[:, found], Attended(found, found, np.ones_like(found), nothing)
     out = numbers.zeros(values.shape[0], x.shape[1])
-    seen = [
-        _block(
-            head,
-            x[:, a : a + BLOCK],
-            places[a : a + BLOCK],
-            keys,
-            numbers,
-            values,
-            out[:, a : a + BLOCK],
-        )
-        for a in range(0, x.shape[1], BLOCK)
-    ]
+    blocks = [slice(a, a + BLOCK) for a in range(0, x.shape[1], BLOCK)]
+    seen = []
+    for block in blocks:
+        query = applied(head.query, x[:, block], numbers)
+        scores = _scores(head, query, cache.keys.all(), numbers)
+        seen.append(_choose(head, scores, places[block], values, out[:, block], numbers))
     return out, Attended(*(np.concatenate([getattr(s, n) for s in seen]) for n in _NAMES))
 
 
@@ -114,33 +121,21 @@ _NAMES = ("first", "last", "count", "score")
 
 def remember(head: Head, x: Array, cache: Cache, numbers: Arithmetic) -> None:
     """Keep keys and values of new positions."""
-    keys = applied(head.key, x, numbers) if head.key else None
-    cache.add(keys, applied(head.value, x, numbers))
+    if head.key:
+        cache.keys.add(applied(head.key, x, numbers))
+    cache.values.add(applied(head.value, x, numbers))
+    cache.seen += x.shape[1]
 
 
-def _block(
-    head: Head,
-    x: Array,
-    places: NDArray[np.int64],
-    keys: Array | None,
-    numbers: Arithmetic,
-    values: Array,
-    out: Array,
-) -> Attended:
-    """Attend from a block of queries; what they fetch is written to `out`."""
+def _looked_up(
+    head: Head, x: Array, places: NDArray[np.int64], cache: Cache, numbers: Arithmetic
+) -> NDArray[np.int64] | None:
+    """Return the place that each query takes where it can be told without scores."""
     if head.offset is not None:
-        chosen = np.where(places >= head.offset, places - head.offset, places)
-        out[:] = values[:, chosen]
-        return Attended(chosen, chosen, np.ones_like(chosen), numbers.zeros(len(chosen)))
-    assert keys is not None
-    query = applied(head.query, x, numbers)
-    if head.codes:
-        found = _matches(query, keys, places)
-        if found is not None:
-            out[:] = values[:, found]
-            return Attended(found, found, np.ones_like(found), numbers.zeros(len(found)))
-    scores = _scores(head, query, keys, numbers)
-    return _choose(head, scores, places, values, out, numbers)
+        return np.where(places >= head.offset, places - head.offset, places)
+    if not head.codes:
+        return None
+    return _matches(applied(head.query, x, numbers), cache.keys.all(), places)
 
 
 def _matches(query: Array, keys: Array, places: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -211,10 +206,10 @@ def _averages(
 
 
 def _mean(
-    head: Head, places: NDArray[np.int64], cache: Cache, numbers: Arithmetic
+    head: Head, new: Array, places: NDArray[np.int64], cache: Cache, numbers: Arithmetic
 ) -> tuple[Array, Attended]:
     """Return running means over all visible positions: one running sum serves all queries."""
-    new = cache.values.pop()
+    cache.seen += len(places)
     if cache.total is None:
         cache.total = numbers.zeros(new.shape[0])
     strict = head.mask == "strict"

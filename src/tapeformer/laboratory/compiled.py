@@ -47,7 +47,14 @@ class CompiledExperiment(TokenExperiment):
         assert self.bundle is not None
         counts = count(self.bundle.weights)
         heads = tuple(len(layer.heads) for layer in self.bundle.weights.layers)
-        return Shape(counts.d_model, heads, counts.nonzero_parameters, counts.parameter_bits)
+        return Shape(
+            counts.d_model,
+            heads,
+            counts.parameters,
+            counts.nonzero_parameters,
+            counts.parameter_bits,
+            counts.ff_depth,
+        )
 
 
 def compiled_experiment(task: Task, shorter: int = 0, **options: Any) -> CompiledExperiment:

@@ -33,8 +33,15 @@ def reason(
 
 def spelled(token: object) -> str:
     """Return a token as a short text."""
-    text = " ".join(map(spelled, token)) if isinstance(token, tuple) else str(token)
+    text = " ".join(factors_of(token))
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def factors_of(token: object) -> list[str]:
+    """Return a token's parts as texts, in order."""
+    if isinstance(token, tuple):
+        return [text for part in token for text in factors_of(part)]
+    return ["" if token is None else str(token)]
 
 
 def _different_head(run: Run, right: Run, place: int) -> str:

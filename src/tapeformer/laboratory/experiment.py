@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 
 from tapeformer.laboratory.arithmetic import MOST_BITS, Arithmetic, Exact, Ieee, Rounded
-from tapeformer.laboratory.coordinates import Map
+from tapeformer.laboratory.coordinates import Map, Network
 from tapeformer.laboratory.preparation import StepMade
 from tapeformer.laboratory.transformer import Run, Token, Transformer
 
 CHUNK = 128
-"""Tokens that are predicted together; a run that goes wrong is not followed further."""
+"""Tokens that are predicted together, or half as many as before; a run that goes wrong ends there."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,15 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of a model."""
+    """The size of a model: `parameters` counts matrix entries, zeros too; `ff_depth` is the largest
+    number of activations in a feed-forward network."""
 
     dimension: int
     heads: tuple[int, ...]
     parameters: int
+    nonzero_parameters: int
     parameter_bits: int
-    position_numbers: int = 0
+    ff_depth: int
 
     @property
     def attention_heads(self) -> int:
@@ -67,6 +69,21 @@ class Context:
     steps: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Generated:
+    """Tokens that a model made by itself: how many came before them, how far heads looked back,
+    and the smallest margin between the best and the second value of a factor."""
+
+    tokens: tuple[Token, ...]
+    prompt: int
+    window: int
+    margin: float
+
+
+Goes = Callable[[Sequence[Token]], bool]
+"""Told the tokens so far after each of them; returns False to end the run."""
+
+
 class Experiment(Protocol):
     """A row's model on one word, with the stream of tokens that it must generate."""
 
@@ -89,23 +106,37 @@ class Experiment(Protocol):
     def seconds_per_token(self) -> float:
         """Return the time of one token in double precision, with keys and values kept."""
 
-    def generate(self, numbers: Arithmetic, limit: int) -> list[StepMade]:
-        """Generate tokens one by one and return the steps that they say; the model alone decides."""
+    def generate(self, numbers: Arithmetic, goes: Goes) -> Generated:
+        """Generate tokens one by one, the model alone deciding, as many as the right stream has."""
+
+    def read(self, tokens: Sequence[Token]) -> list[StepMade]:
+        """Read generated tokens as steps of the prepared machine."""
+
+    def boot(self) -> int:
+        """Return how many tokens come before those of the machine's first step."""
 
 
 def shape_of(model: Transformer) -> Shape:
     """Return the size of a Transformer; its embedding has a column for each value of a factor."""
     heads = tuple(len(layer.heads) for layer in model.layers if layer.heads)
     vocabulary = sum(len(factor.values) for factor in model.factors)
-    nonzero, bits = parameter_size(model.maps(), vocabulary * model.fields.size)
-    return Shape(model.fields.size, heads, nonzero, bits, len(model.position(1)))
+    networks = [network for layer in model.layers for network in layer.networks]
+    return sized(model.fields.size, heads, model.maps(), networks, vocabulary * model.fields.size)
 
 
-def parameter_size(maps: Sequence[Map], more: int = 0) -> tuple[int, int]:
-    """Return how many entries are not zero, and the bit-size: bits of the widest, times all entries."""
-    entries = [entry for one in maps for entry in one.parameters()]
-    widest = max((_bits(entry) for entry in entries), default=1)
-    return len(entries), widest * (more + sum(one.entries for one in maps))
+def sized(
+    dimension: int,
+    heads: tuple[int, ...],
+    maps: Sequence[Map],
+    networks: Sequence[Network],
+    more: int = 0,
+) -> Shape:
+    """Return a shape from all maps and `more` entries; the bit-size is the widest's bits times all."""
+    values = [value for one in maps for value in one.parameters()]
+    widest = max((_bits(value) for value in values), default=1)
+    entries = more + sum(one.entries for one in maps)
+    depths = [sum(not isinstance(step, Map) for step in network) for network in networks]
+    return Shape(dimension, heads, entries, len(values), widest * entries, max(depths, default=0))
 
 
 def _bits(entry: Fraction) -> int:
@@ -117,10 +148,10 @@ def _bits(entry: Fraction) -> int:
 class TokenExperiment:
     """A model that generates tokens.
 
-    `contexts` are made when they are asked for: they come from the direct simulation. `step` reads
-    generated tokens as steps of the machine; a chain of thought of fixed length is `longest` tokens.
-    `exact_from` is the mantissa from which on nothing is rounded, where that is known. `reduce`, where there is one, rewrites a context after
-    a token, and says None where nothing changes.
+    `contexts` are made when they are asked for: they come from the direct simulation. `steps` reads
+    generated tokens as steps of the machine. `exact_from` is the mantissa from which on nothing is
+    rounded, where that is known. `reduce`, where there is one, rewrites a context after a token, and
+    says None where nothing changes.
     """
 
     model: Transformer
@@ -129,7 +160,6 @@ class TokenExperiment:
     steps: Callable[[Sequence[Token]], list[StepMade]]
     stops: Callable[[Token], bool]
     reduce: Callable[[tuple[Token, ...]], tuple[Token, ...] | None] | None = None
-    longest: int | None = None
     exact_from: int | None = None
 
     @cached_property
@@ -185,20 +215,29 @@ class TokenExperiment:
         tokens = sum(len(context.tokens) - context.prompt for context in contexts)
         return Lengths(tokens, max(len(c.tokens) for c in contexts), self._windows[0])
 
-    def generate(self, numbers: Arithmetic, limit: int) -> list[StepMade]:
+    def read(self, tokens: Sequence[Token]) -> list[StepMade]:
+        """Read generated tokens as steps."""
+        return self.steps(tokens)
+
+    def boot(self) -> int:
+        """Return how many tokens the right stream has before the machine's first step."""
+        numbers = [step for context in self.reference_contexts for step in context.steps]
+        return next((place for place, step in enumerate(numbers) if step), len(numbers))
+
+    def generate(self, numbers: Arithmetic, goes: Goes) -> Generated:
         """Generate tokens one by one, rewriting the context where the row does."""
-        tokens = self.prompt
-        made: list[Token] = []
-        run = Run(self.model, numbers)
+        most, tokens, made = self.lengths().tokens, self.prompt, list[Token]()
+        run, window, margin = Run(self.model, numbers), 0, float("inf")
         token = run.extend(tokens)[-1]
         while True:
             made.append(token)
             tokens = (*tokens, token)
-            if self.stops(token) or len(made) == self.longest:
-                return self.steps(made)
-            if len(made) >= limit and len(self.steps(made)) >= limit:
-                return self.steps(made)
-            shorter = None if self.reduce is None else self.reduce(tokens)
+            ended = not goes(made) or self.stops(token) or len(made) >= most
+            shorter = None if ended or self.reduce is None else self.reduce(tokens)
+            if ended or shorter is not None:
+                window, margin = max(window, farthest(run) + 1), min(margin, run.margin())
+            if ended:
+                return Generated(tuple(made), len(self.prompt), window, margin)
             if shorter is None:
                 token = run.extend([token])[0]
             else:
@@ -208,12 +247,13 @@ class TokenExperiment:
 
 def first_difference(run: Run, context: Context) -> int | None:
     """Return the place of the first token that a run predicts wrongly."""
-    tokens = context.tokens
-    for start in range(0, len(tokens) - 1, CHUNK):
-        piece = tokens[start : min(start + CHUNK, len(tokens) - 1)]
-        for place, token in enumerate(run.extend(piece), start + 1):
+    tokens, start = context.tokens, 0
+    while start < len(tokens) - 1:
+        end = min(start + max(CHUNK, start // 2), len(tokens) - 1)
+        for place, token in enumerate(run.extend(tokens[start:end]), start + 1):
             if place >= context.prompt and token != tokens[place]:
                 return place
+        start = end
     return None
 
 

@@ -131,8 +131,8 @@ def least_bits(experiment: Experiment, count: Counter | None = None) -> tuple[in
     Scanned from above, never bisected: small mantissas are right by luck. Where the weights say
     that nothing is rounded from some mantissa on, the scan begins there.
     """
-    best, top = None, min(experiment.exact_from or MOST_BITS, MOST_BITS)
-    for bits in range(top, FEWEST_BITS - 1, -1):
+    best = None
+    for bits in range(scanned_from(experiment), FEWEST_BITS - 1, -1):
         if count is not None:
             count()
         wrong = experiment.first_wrong(Rounded(bits))
@@ -140,3 +140,8 @@ def least_bits(experiment: Experiment, count: Counter | None = None) -> tuple[in
             return best, f"{bits} bits, step {wrong.step}: {wrong.reason}"
         best = bits
     return best, ""
+
+
+def scanned_from(experiment: Experiment) -> int:
+    """Return the widest mantissa that has to be tried: in wider ones nothing is rounded."""
+    return min(experiment.exact_from or MOST_BITS, MOST_BITS)

@@ -65,8 +65,9 @@ class Bounds:
 class Row:
     """One construction: where it comes from, its printed bounds, and how it is run.
 
-    `ablations` are changed models that must go wrong, by what was taken away. `longest` says how
-    many steps of a task fit in a context, where a row's grows quickly.
+    `ablations` are changed models that must go wrong, by what was taken away. Where a row's context
+    grows quickly, `longest` says how many steps of a task fit in so many tokens: `context` in a
+    table, `long_context` where more time is given.
     """
 
     name: str
@@ -78,11 +79,15 @@ class Row:
     prepare: Callable[[TuringMachine], Prepared] = two_way
     ablations: Mapping[str, Callable[[Task], Experiment]] = field(default_factory=dict)
     several_tapes: bool = False
-    longest: Callable[[Task], int] | None = None
+    longest: Callable[[Task, int], int] | None = None
+    context: int = 4000
+    long_context: int = 4000
     check_word: Callable[[TuringMachine, Symbols], None] | None = None
     construction: str | None = None
 
-    def task(self, machine: TuringMachine, word: Symbols, steps: int) -> Task:
+    def task(
+        self, machine: TuringMachine, word: Symbols, steps: int, context: int | None = None
+    ) -> Task:
         """Return the task of a machine and a word, or say why this row cannot take it."""
         if machine.tapes > 1 and not self.several_tapes:
             raise TapeformerError(
@@ -91,4 +96,6 @@ class Row:
         if self.check_word is not None:
             self.check_word(machine, word)
         task = Task(machine, self.prepare(machine), word, steps)
-        return task if self.longest is None else replace(task, steps=min(steps, self.longest(task)))
+        if self.longest is None:
+            return task
+        return replace(task, steps=min(steps, self.longest(task, context or self.context)))

@@ -126,6 +126,10 @@ class Run:
         with np.errstate(all="ignore"):
             return self._predicted(self._stream(tokens))
 
+    def margin(self) -> float:
+        """Return the smallest margin of the tokens predicted so far."""
+        return min((float(part.min()) for part in self.margins), default=float("inf"))
+
     def _stream(self, tokens: Sequence[Token]) -> Array:
         model, numbers = self.model, self.numbers
         places = range(self.length, self.length + len(tokens))

@@ -6,10 +6,11 @@ with the depth of the stacks. Nothing is ever rounded to a token.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +23,14 @@ from tapeformer.laboratory.coordinates import (
     applied,
     maps_in,
 )
-from tapeformer.laboratory.experiment import Lengths, Shape, Wrong, parameter_size
+from tapeformer.laboratory.experiment import (
+    Generated,
+    Goes,
+    Lengths,
+    Shape,
+    Wrong,
+    sized,
+)
 from tapeformer.laboratory.preparation import (
     STOP,
     Prepared,
@@ -34,7 +42,7 @@ from tapeformer.laboratory.preparation import (
 )
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.stack_network import END, SIDES, StackNetwork
-from tapeformer.laboratory.transformer import columns
+from tapeformer.laboratory.transformer import Token, columns
 from tapeformer.machine.record import Move, TuringMachine
 
 
@@ -138,12 +146,9 @@ class VectorExperiment:
 
     def shape(self) -> Shape:
         """Return the size of the decoder."""
-        maps = [
-            *maps_in(self.net.network),
-            *maps_in((*self.net.cross.query, *self.net.cross.key, *self.net.cross.value)),
-        ]
-        nonzero, bits = parameter_size(maps)
-        return Shape(self.net.fields.size, (1,), nonzero, bits, 2)
+        net, cross = self.net, self.net.cross
+        maps = maps_in((*net.network, *cross.query, *cross.key, *cross.value))
+        return sized(net.fields.size, (1,), maps, [net.network])
 
     def lengths(self) -> Lengths:
         """Return the vectors; heads look at the word and its end mark only."""
@@ -158,20 +163,27 @@ class VectorExperiment:
             next(vectors)
         return (perf_counter() - started) / tokens
 
-    def generate(self, numbers: Arithmetic, limit: int) -> list[StepMade]:
-        """Run the recurrence and read its steps."""
+    def boot(self) -> int:
+        """Return the vectors before the machine's first step: the word, its end, and the prefix."""
+        return len(self.task.word) + self.task.prefix + 1
+
+    def generate(self, numbers: Arithmetic, goes: Goes) -> Generated:
+        """Run the recurrence; a token is the state and the symbols that a vector shows."""
+        made: list[Token] = []
+        lengths = self.lengths()
+        for x in self.vectors(numbers):
+            made.append(self.shown(x))
+            if not goes(made) or made[-1][0] == STOP or len(made) >= lengths.tokens:
+                break
+        return Generated(tuple(made), len(self.task.word) + 1, lengths.window, float("inf"))
+
+    def read(self, tokens: Sequence[Token]) -> list[StepMade]:
+        """Read vectors behind the word as configurations, and two of them as a step."""
         made: list[StepMade] = []
-        vectors = self.vectors(numbers)
-        for _ in self.task.word:
-            next(vectors)
-        before = self.shown(next(vectors))
-        while len(made) < limit and before[0] != STOP:
-            after = self.shown(next(vectors))
-            _, written, moves = self.task.prepared.delta.get(
-                before, (STOP, before[1], (0,) * len(before[1]))
-            )
-            made.append((after[0], written, moves))
-            before = after
+        delta = self.task.prepared.delta
+        for before, (state, _) in pairwise(tokens[len(self.task.word) :]):
+            _, written, moves = delta.get(before, (STOP, before[1], (0,) * len(before[1])))
+            made.append((state, written, moves))
         return made
 
 

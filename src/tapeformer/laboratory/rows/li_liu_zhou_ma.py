@@ -18,8 +18,6 @@ from tapeformer.laboratory.preparation import Prepared, StepMade
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.transformer import Coordinates, Layer, Transformer, factor
 
-MOST_TOKENS = 4000
-"""The longest context that a table asks for: it grows with t log t and a large constant."""
 PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
@@ -103,20 +101,20 @@ def letters_of(task: Task) -> tuple[str, ...]:
     return task.word or (task.machine.blank,)
 
 
-def level_of(task: Task, most: int = MOST_TOKENS) -> int:
-    """Return the largest k whose circuit of 2^k steps is asked for and fits in the context."""
+def level_of(task: Task) -> int:
+    """Return the least k whose circuit of 2^k steps has all that are asked for."""
+    return (task.prefix + task.steps).bit_length()
+
+
+def longest(task: Task, context: int) -> int:
+    """Return the machine's own steps of the largest circuit that fits in a context."""
     k = 0
-    while 1 << k < task.prefix + task.steps + 1:
+    while k < level_of(task):
         larger = circuit_of(task.prepared, len(letters_of(task)), k + 1).circuit
-        if larger.inputs + len(larger.gates) > most:
+        if larger.inputs + len(larger.gates) > context:
             break
         k += 1
-    return k
-
-
-def longest(task: Task) -> int:
-    """Return the machine's own steps for which the context is long enough."""
-    return max(0, (1 << level_of(task)) - task.prefix - 1)
+    return max(0, (1 << k) - task.prefix - 1)
 
 
 def experiment(task: Task, changed_gate: int | None = None) -> TokenExperiment:
@@ -160,7 +158,6 @@ def experiment(task: Task, changed_gate: int | None = None) -> TokenExperiment:
         prompt=prompt,
         steps=made,
         stops=lambda _: False,
-        longest=len(steps.circuit.gates),
         exact_from=(2 * gates.width).bit_length(),
     )
 
@@ -182,5 +179,6 @@ ROW = Row(
     printed=Bounds("O(1)", "O(log t)", "O(t log t)", "O(t log t)"),
     experiment=experiment,
     longest=longest,
+    long_context=80_000,
     ablations={"one gate of the position encoding changed": partial(experiment, changed_gate=7)},
 )

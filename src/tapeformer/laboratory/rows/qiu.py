@@ -41,9 +41,8 @@ from tapeformer.laboratory.preparation import Prepared
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.transformer import Coordinates, Layer, Transformer, one_hot
 
-MOST_TOKENS, LEAST_ECHO, MOST_PROMPT = 1200, 300, 3700
-"""The longest context that a table asks for, and the least room for the chain of thought in it;
-a longer program is refused."""
+LEAST_ECHO, MOST_PROMPT = 300, 3700
+"""The least room for the chain of thought in a context; a longer program is refused."""
 
 
 @lru_cache(maxsize=8)
@@ -222,7 +221,7 @@ class Prompted:
         return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, out))
 
 
-def room(program: Program, word: tuple[str, ...]) -> int:
+def room(program: Program, word: tuple[str, ...], context: int) -> int:
     """Return the tokens of a context that are left for the chain of thought."""
     prompt = len(program.spelled()) + len(program.loading(word))
     if prompt > MOST_PROMPT:
@@ -232,13 +231,13 @@ def room(program: Program, word: tuple[str, ...]) -> int:
                 expected=f"at most {MOST_PROMPT:,}",
             )
         )
-    return max(MOST_TOKENS - prompt, LEAST_ECHO)
+    return max(context - prompt, LEAST_ECHO)
 
 
-def longest(task: Task) -> int:
-    """Return the machine's own steps for which the context is long enough."""
+def longest(task: Task, context: int) -> int:
+    """Return the machine's own steps that fit in a context."""
     program = program_of(task.prepared)
-    most = room(program, task.word)
+    most = room(program, task.word, context)
     _, _, echo = executed(program, task.word, task.prefix + task.steps, most)
     return max(0, len(echo.seen) - 1 - task.prefix)
 
@@ -274,6 +273,7 @@ ROW = Row(
     printed=Bounds("O(log t)", "O(1)", "O(t log t)", "O(t log t)"),
     experiment=experiment,
     longest=longest,
+    context=1200,
     ablations={
         "scores not cut at 2": partial(experiment, cut=False),
         "no tie-break between writes": partial(experiment, tie_break=False),
