@@ -35,6 +35,8 @@ def write_table(folder: Path, asked: Asked, results: Sequence[Measurement]) -> P
     command = (
         f"tapeformer table1 {asked.machine.name} '{word}' --rows {names} --steps {asked.steps}"
     )
+    if asked.steps_per_token > 1:
+        command += f" --steps-per-token {asked.steps_per_token}"
     return write_report(folder, "table1", command, sections)
 
 

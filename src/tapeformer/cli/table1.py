@@ -11,6 +11,7 @@ import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.exits import INTERRUPTED
+from tapeformer.cli.models import StepsPerToken
 from tapeformer.cli.options import Reading, provides, reading
 from tapeformer.cli.output import print_table
 from tapeformer.cli.progress import Watch
@@ -57,6 +58,7 @@ def table1(
     spaced: shared.Spaced = False,
     rows: Rows = "",
     steps: Steps = 100,
+    steps_per_token: StepsPerToken = 1,
     output: Output = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list, nothing else.")
@@ -66,10 +68,11 @@ def table1(
     from tapeformer.laboratory.registry import find_rows
     from tapeformer.laboratory.table import DEFAULT_MACHINE, DEFAULT_WORD, Asked, measured, record
 
-    chosen = find_rows([name.strip() for name in rows.split(",") if name.strip()])
+    names = [name.strip() for name in rows.split(",") if name.strip()]
+    chosen = find_rows(names, steps_per_token)
     found = find_machine(machine or DEFAULT_MACHINE, how.format_name, how.conventions)
     text = word if machine else DEFAULT_WORD
-    asked = Asked(chosen, found, parse_word(found, text, spaced), steps)
+    asked = Asked(chosen, found, parse_word(found, text, spaced), steps, steps_per_token)
     kept = None
     if output is not None:
         from tapeformer.bench.report import make_folder

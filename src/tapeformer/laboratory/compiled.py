@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from tapeformer.inference.compare import Compared, verify_word
 from tapeformer.inference.generation import Generation, Limits
 from tapeformer.laboratory.arithmetic import MOST_BITS, Arithmetic, Rounded
 from tapeformer.laboratory.attention import Head
-from tapeformer.laboratory.coordinates import Map, Row, numbered, relu
+from tapeformer.laboratory.coordinates import Map, numbered, relu, row
 from tapeformer.laboratory.experiment import Context, Shape, TokenExperiment
-from tapeformer.laboratory.row import Task
+from tapeformer.laboratory.preparation import Prepared
+from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.transformer import Coordinates, Factor, Layer, Transformer
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.bounds import sum_bounds
@@ -86,6 +88,23 @@ def compiled_experiment(task: Task, shorter: int = 0, **options: Any) -> Compile
     )
 
 
+def compiled_row(construction: str, printed: Bounds, steps_per_token: int = 1, **named: Any) -> Row:
+    """Return the row of one of the compiler's constructions."""
+    experiment = partial(
+        compiled_experiment, construction=construction, steps_per_token=steps_per_token
+    )
+    return Row(
+        **named,
+        printed=printed,
+        provenance=f"the compiler's own construction {construction}, run with its weights and engines",
+        experiment=experiment,
+        prepare=Prepared,
+        several_tapes=True,
+        construction=construction,
+        ablations={"the longest look-back one shorter": partial(experiment, shorter=1)},
+    )
+
+
 def model_of(bundle: Bundle, shorter: int = 0) -> Transformer:
     """Return a bundle's weights as maps of the laboratory."""
     weights, offsets = bundle.weights, list(bundle.offsets)
@@ -136,7 +155,7 @@ def _map(affine: Affine, width: int) -> Map:
 def _sparse(part: Matrix, bias: Sequence[int], width: int) -> Map:
     """Return a sparse integer matrix and a bias as a map."""
     terms = _rows(part)
-    kept = [Row(at, terms.get(at, {}), b) for at, b in enumerate(bias) if b or at in terms]
+    kept = [row(at, terms.get(at, {}), b) for at, b in enumerate(bias) if b or at in terms]
     return Map(numbered(width), numbered(part.shape[0]), kept)
 
 
@@ -152,7 +171,7 @@ def _layer(layer: WeightsLayer, offsets: Sequence[int], d: int) -> Layer:
     bias = Map(
         numbered(d),
         numbered(d),
-        [Row(at, {}, b) for at, b in enumerate(layer.mix_bias.tolist()) if b],
+        [row(at, {}, b) for at, b in enumerate(layer.mix_bias.tolist()) if b],
     )
     networks: list[Any] = [(bias,)] if len(bias.outputs) else []
     if layer.feed_forward:

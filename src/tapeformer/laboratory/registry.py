@@ -36,6 +36,9 @@ def find_row(name: str) -> Row:
     return row
 
 
-def find_rows(names: Sequence[str] = ()) -> tuple[Row, ...]:
-    """Return rows by name; all of them if none is named."""
-    return tuple(find_row(name) for name in names or row_names())
+def find_rows(names: Sequence[str] = (), steps_per_token: int = 1) -> tuple[Row, ...]:
+    """Return rows by name, all of them if none is named; with several steps in a token where they can."""
+    found = [find_row(name) for name in names or row_names()]
+    if steps_per_token == 1:
+        return tuple(found)
+    return tuple(row.with_steps(steps_per_token) if row.with_steps else row for row in found)

@@ -67,7 +67,8 @@ class Row:
 
     `ablations` are changed models that must go wrong, by what was taken away. Where a row's context
     grows quickly, `longest` says how many steps of a task fit in so many tokens: `context` in a
-    table, `long_context` where more time is given.
+    table, `long_context` where more time is given. `with_steps`, where a token can make several of
+    the machine's steps, returns such a row.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Row:
     long_context: int = 4000
     check_word: Callable[[TuringMachine, Symbols], None] | None = None
     construction: str | None = None
+    with_steps: Callable[[int], Row] | None = None
 
     def task(
         self, machine: TuringMachine, word: Symbols, steps: int, context: int | None = None

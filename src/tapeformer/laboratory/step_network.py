@@ -1,11 +1,21 @@
-"""The step function of a machine as a network: one unit for each state and symbols read."""
+"""What rows compute by networks: the symbol under a head from what heads fetched, and the step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeformer.laboratory.coordinates import Fields, Key, Map, Network, Row, clipped, numbered, row
+from tapeformer.laboratory.coordinates import (
+    Fields,
+    Key,
+    Map,
+    Network,
+    Row,
+    clipped,
+    fields,
+    numbered,
+    row,
+)
 from tapeformer.laboratory.transformer import Coordinates
 
 
@@ -27,3 +37,19 @@ def step_network(
                 down.setdefault(key, {})[unit] = int(coefficient)
     rows = [Row(key, terms) for key, terms in down.items()]
     return Map(source, units, up), clipped, Map(units, target, rows)
+
+
+def read_network(
+    bits: Fields, target: Fields, block: str, symbols: Sequence[str], blank: str
+) -> Network:
+    """Return the symbol of a cell from bits: `old`, what was last written there, unless the cell is
+    `new`; then its `letter`, unless that is `past` the word; then the blank."""
+    gates = fields(old=symbols, letter=symbols, blank=None)
+    rows = [row(("old", a), {("old", a): 1, "new": -1}) for a in symbols]
+    rows += [row(("letter", a), {("letter", a): 1, "new": 1, "past": -1}, -1) for a in symbols]
+    rows.append(row("blank", {"new": 1, "past": 1}, -1))
+    out = []
+    for a in symbols:
+        none = {"blank": 1} if a == blank else {}
+        out.append(row((block, a), {("old", a): 1, ("letter", a): 1, **none}))
+    return Map(bits, gates, rows), clipped, Map(gates, target, out)

@@ -33,12 +33,13 @@ class Asked:
     machine: TuringMachine
     word: Symbols
     steps: int = DEFAULT_STEPS
+    steps_per_token: int = 1
 
     def key(self, row: Row) -> str:
         """Return a name for one measurement, by all that it depends on."""
         parts_of = (getattr(self.machine, part.name) for part in fields(self.machine))
         machine = [sorted(p) if isinstance(p, frozenset) else p for p in parts_of]
-        parts = (row.name, machine, self.word, self.steps)
+        parts = (row.name, row.title, machine, self.word, self.steps)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -22,9 +22,10 @@ from tapeformer.laboratory.coordinates import (
     row,
 )
 from tapeformer.laboratory.experiment import TokenExperiment
-from tapeformer.laboratory.preparation import STOP, Prepared, StepMade
+from tapeformer.laboratory.preparation import Prepared, StepMade
+from tapeformer.laboratory.residual import Residual
 from tapeformer.laboratory.row import Bounds, Row, Task
-from tapeformer.laboratory.step_network import step_network
+from tapeformer.laboratory.step_network import read_network, step_network
 from tapeformer.laboratory.streams import one_token_per_step
 from tapeformer.laboratory.transformer import (
     Coordinates,
@@ -35,14 +36,14 @@ from tapeformer.laboratory.transformer import (
 )
 
 
-class UniqueHardAttention:
+class UniqueHardAttention(Residual):
     """The model of one prepared machine, for cells up to `reach` on either side."""
 
     def __init__(self, prepared: Prepared, reach: int, choice: Choice = "rightmost") -> None:
         self.prepared, self.reach, self.choice = prepared, reach, choice
         self.symbols, self.states = prepared.machine.symbols, prepared.states
         self.tapes = range(prepared.machine.tapes)
-        self.fields = self._fields()
+        super().__init__(self._fields())
 
     def _fields(self) -> Fields:
         symbols = self.symbols
@@ -55,10 +56,6 @@ class UniqueHardAttention:
             numbers = ("cell", "cell^2", "move", "cell'", "move'", "old cell", "old wrote")
             blocks |= {f"{name}.{t}": None for name in numbers}
         return fields(**blocks)
-
-    def map(self, target: Fields, *rows: Any) -> Map:
-        """Return a map from the residual coordinates."""
-        return Map(self.fields, target, rows)
 
     def model(self) -> Transformer:
         """Return one layer: a head for the last write of each tape, one for the input."""
@@ -83,7 +80,7 @@ class UniqueHardAttention:
     def _cells(self) -> Network:
         """Move the heads: the new cell is a sum."""
         rows = [row(f"cell'.{t}", {f"cell.{t}": 1, f"move.{t}": 1}) for t in self.tapes]
-        return (self.map(self.fields, *rows),)
+        return self.added(*rows)
 
     def _last_write(self, t: int) -> Head:
         """Find the nearest cell to the head's, 2p'p - p^2, and of several tokens the last."""
@@ -93,7 +90,7 @@ class UniqueHardAttention:
         )
         value = [row((f"old.{t}", a), {(f"written.{t}", a): 1}) for a in self.symbols]
         value += [row(f"old cell.{t}", {f"cell.{t}": 1}), row(f"old wrote.{t}", {"wrote": 1})]
-        parts = ((self.map(self.fields, *value),), (query,), (key,))
+        parts = (self.added(*value), (query,), (key,))
         return Head(f"last write, tape {t + 1}", *parts, choice=self.choice)
 
     def _input(self) -> Head:
@@ -102,49 +99,36 @@ class UniqueHardAttention:
         key = self.map(numbered(2), row(0, {"place": 1}), row(1, {"place^2": 1}))
         value = [row(("found letter", a), {("letter", a): 1}) for a in self.symbols]
         value += [row("found place", {"place": 1}), row("found prompt", {"prompt": 1})]
-        return Head("input", (self.map(self.fields, *value),), (query,), (key,), choice=self.choice)
+        return Head("input", self.added(*value), (query,), (key,), choice=self.choice)
 
     def _read(self, t: int) -> Network:
         """Take what was last written in this cell, else its letter, else the blank."""
         here, old, place = f"cell'.{t}", f"old cell.{t}", "found place"
-        gaps = fields(old=self.symbols, letter=self.symbols, far=range(3), miss=range(3))
+        gaps = fields(old=self.symbols, letter=self.symbols, new=range(3), past=range(3))
         carried = [row(("old", a), {(f"old.{t}", a): 1}) for a in self.symbols]
-        far = [row(("far", 0), {old: 1, here: -1}), row(("far", 1), {old: -1, here: 1})]
-        far.append(row(("far", 2), {f"old wrote.{t}": -1}, 1))
+        new = [row(("new", 0), {old: 1, here: -1}), row(("new", 1), {old: -1, here: 1})]
+        new.append(row(("new", 2), {f"old wrote.{t}": -1}, 1))
         if t == 0:
             carried += [row(("letter", a), {("found letter", a): 1}) for a in self.symbols]
-            miss = [
-                row(("miss", 0), {place: 1, here: -1}, -1),
-                row(("miss", 1), {place: -1, here: 1}, 1),
+            past = [
+                row(("past", 0), {place: 1, here: -1}, -1),
+                row(("past", 1), {place: -1, here: 1}, 1),
             ]
-            miss.append(row(("miss", 2), {"found prompt": -1}, 1))
+            past.append(row(("past", 2), {"found prompt": -1}, 1))
         else:
-            miss = [row(("miss", 2), bias=1)]
-        bits = fields(old=self.symbols, letter=self.symbols, far=None, miss=None)
+            past = [row(("past", 2), bias=1)]
+        bits = fields(old=self.symbols, letter=self.symbols, new=None, past=None)
         sums = gaps.copied("old", "letter")
-        sums += [row(name, {(name, part): 1 for part in range(3)}) for name in ("far", "miss")]
-        blank = self.prepared.machine.blank
-        choice = fields(old=self.symbols, letter=self.symbols, blank=None)
-        gates = [row(("old", a), {("old", a): 1, "far": -1}) for a in self.symbols]
-        gates += [
-            row(("letter", a), {("letter", a): 1, "far": 1, "miss": -1}, -1) for a in self.symbols
-        ]
-        gates.append(row("blank", {"far": 1, "miss": 1}, -1))
-        out = [
-            row(
-                (f"read.{t}", a),
-                {("old", a): 1, ("letter", a): 1, **({"blank": 1} if a == blank else {})},
-            )
-            for a in self.symbols
-        ]
+        sums += [row(name, {(name, part): 1 for part in range(3)}) for name in ("new", "past")]
+        read = read_network(
+            bits, self.fields, f"read.{t}", self.symbols, self.prepared.machine.blank
+        )
         return (
-            self.map(gaps, *carried, *far, *miss),
+            self.map(gaps, *carried, *new, *past),
             relu,
             Map(gaps, bits, sums),
             clipped,
-            Map(bits, choice, gates),
-            clipped,
-            Map(choice, self.fields, out),
+            *read,
         )
 
     def _step(self) -> Network:
@@ -203,13 +187,8 @@ def experiment(task: Task, **options: Any) -> TokenExperiment:
     def steps(tokens: Any) -> list[StepMade]:
         return [(state, written, moves) for state, written, moves, _ in tokens]
 
-    return TokenExperiment(
-        model=UniqueHardAttention(task.prepared, task.reach, **options).model(),
-        contexts=partial(one_token_per_step, task, prompt, reference),
-        prompt=prompt,
-        steps=steps,
-        stops=lambda token: token[0] == STOP,
-    )
+    model = UniqueHardAttention(task.prepared, task.reach, **options).model()
+    return one_token_per_step(task, model, prompt, reference, steps)
 
 
 ROW = Row(

@@ -26,7 +26,8 @@ from tapeformer.laboratory.coordinates import (
 )
 from tapeformer.laboratory.experiment import TokenExperiment
 from tapeformer.laboratory.hashes import GRID, differs, fetched, numbers_of, phi
-from tapeformer.laboratory.preparation import STOP, Prepared, StepMade
+from tapeformer.laboratory.preparation import Prepared, StepMade
+from tapeformer.laboratory.residual import Residual
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.step_network import step_network
 from tapeformer.laboratory.streams import one_token_per_step
@@ -37,7 +38,7 @@ EARLY = 5
 """Columns whose tie-break is a constant of its own, since f(i) begins later."""
 
 
-class LayerNormHash:
+class LayerNormHash(Residual):
     """The model of one prepared machine; options take parts of the construction away."""
 
     def __init__(
@@ -52,7 +53,7 @@ class LayerNormHash:
         self.literal_key, self.write_flag = literal_key, write_flag
         self.symbols, self.states = prepared.machine.symbols, prepared.states
         self.tapes = range(prepared.machine.tapes)
-        self.fields = self._fields()
+        super().__init__(self._fields())
 
     def _fields(self) -> Fields:
         symbols = self.symbols
@@ -68,10 +69,6 @@ class LayerNormHash:
             }
             blocks[f"old phi.{t}"] = range(4)
         return fields(**blocks)
-
-    def map(self, target: Fields, *rows: Any) -> Map:
-        """Return a map from the residual coordinates."""
-        return Map(self.fields, target, rows)
 
     def numbers(self, *forms: tuple[Terms, int]) -> Map:
         """Return a map to numbers without names."""
@@ -123,7 +120,7 @@ class LayerNormHash:
         """Average over all earlier columns: 1/i, and the head's cell before this token over i."""
         rows = [row("inv", {"start": 1})]
         rows += [row(f"h.{t}", {(f"m.{t}", 1): 1, (f"m.{t}", -1): -1}) for t in self.tapes]
-        return Head("means", (self.map(self.fields, *rows),), mask="strict")
+        return Head("means", self.added(*rows), mask="strict")
 
     def _early(self) -> Network:
         """Find [i <= a] for small a by clipped lines in 1/i, and this token's move over i."""
@@ -137,18 +134,18 @@ class LayerNormHash:
             rows.append(row(("down", t), {(f"m.{t}", -1): 1, "inv": 1}, -1))
         out = [row(f"le{a}", {("le", a): 1}) for a in range(1, EARLY)]
         out += [row(f"g.{t}", {("up", t): 1, ("down", t): -1}) for t in self.tapes]
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, out))
+        return self.units(hidden, rows, out)
 
     def _cells(self) -> Network:
         """Add the mean so far: the head's cell after this token over i."""
-        return (self.map(self.fields, *(row(f"g.{t}", {f"h.{t}": 1}) for t in self.tapes)),)
+        return self.added(*(row(f"g.{t}", {f"h.{t}": 1}) for t in self.tapes))
 
     def _inverse(self, a: int) -> Head:
         """Average [j = a] over j >= a: 1/(i - a)."""
         below: Terms = {"start": -1} if a == 1 else {f"le{a - 1}": -1}
         query, key = self.numbers(({}, 1)), self.numbers((below, 1))
-        value = self.map(self.fields, row(f"inv{a}", {f"le{a}": 1, **below}))
-        return Head(f"1/(i-{a})", (value,), (query,), (key,), mask="strict")
+        value = self.added(row(f"inv{a}", {f"le{a}": 1, **below}))
+        return Head(f"1/(i-{a})", value, (query,), (key,), mask="strict")
 
     @property
     def _input_phi(self) -> Network:
@@ -168,8 +165,7 @@ class LayerNormHash:
 
     def _input_symbol(self) -> Network:
         rows = [row(("input", a), {("input raw", a): 1, "input far": -1}) for a in self.symbols]
-        hidden = fields(input=self.symbols)
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, hidden.copied("input")))
+        return self.units(fields(input=self.symbols), rows)
 
     def _f(self) -> Network:
         """Make f(i) = 6 / (100 i(i-1)(i-2)(i-3)), which prefers later writes; constants at first."""
@@ -222,7 +218,7 @@ class LayerNormHash:
             found = row("found", {f"far.{t}": -1}, 1)
         stay = row("stay", {(f"m.{t}", 0): 1, "write": 1}, -1)
         out = [row(f"{name}.{t}", {name: 1}) for name in ("found", "stay")]
-        return (self.map(hidden, found, stay), clipped, Map(hidden, self.fields, out))
+        return self.units(hidden, (found, stay), out)
 
     def _read(self, t: int) -> Network:
         """Take the last write, this token's own symbol, the letter of the prompt, or the blank."""
@@ -293,13 +289,8 @@ def experiment(task: Task, **options: Any) -> TokenExperiment:
     def steps(tokens: Any) -> list[StepMade]:
         return list(tokens[1:])
 
-    return TokenExperiment(
-        model=LayerNormHash(task.prepared, **options).model(),
-        contexts=partial(one_token_per_step, task, prompt, reference, before=1),
-        prompt=prompt,
-        steps=steps,
-        stops=lambda token: token[0] == STOP,
-    )
+    model = LayerNormHash(task.prepared, **options).model()
+    return one_token_per_step(task, model, prompt, reference, steps, before=1)
 
 
 ROW = Row(

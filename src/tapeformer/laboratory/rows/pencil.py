@@ -27,6 +27,7 @@ from tapeformer.laboratory.coordinates import (
 )
 from tapeformer.laboratory.experiment import Context, TokenExperiment
 from tapeformer.laboratory.preparation import STOP, Prepared
+from tapeformer.laboratory.residual import Residual
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.summary import (
     CALL,
@@ -42,6 +43,14 @@ from tapeformer.laboratory.transformer import Coordinates, Layer, Transformer, f
 FACTOR = 4
 """A trace is summarised when it is so many times as long as the visited tape."""
 STEP = "step"
+TURNS = (
+    row("up", {"fwd": 1, "less": 1}, -1),
+    row("end", {"fwd": 1, "less": -1, "away": -1}),
+    row("turn", {"fwd": 1, "less": -1, "away": 1}, -1),
+    row("down", {"back": 1, "off": 1}, -1),
+    row("ret", {"back": 1, "off": -1}),
+)
+"""What a walker does: on to the right end, there end or turn, back to the head, return."""
 
 
 def whole(x: Array, numbers: Arithmetic) -> Array:
@@ -53,13 +62,13 @@ def whole(x: Array, numbers: Arithmetic) -> Array:
     return numbers.rounded(numbers.rounded(x + large) - large)
 
 
-class Pencil:
+class Pencil(Residual):
     """The model of one prepared machine: four layers, gated units where numbers are multiplied."""
 
     def __init__(self, prepared: Prepared, index_breaks_ties: bool = True) -> None:
         self.prepared, self.index_breaks_ties = prepared, index_breaks_ties
         self.symbols, self.states = prepared.machine.symbols, prepared.states
-        self.fields = self._fields()
+        super().__init__(self._fields())
 
     def _fields(self) -> Fields:
         blocks: dict[str, Any] = {
@@ -74,27 +83,6 @@ class Pencil:
         )
         names += " here seg2here target tidx ra rvalid far over stop sep_out call_out return_out do"
         return fields(**blocks, **dict.fromkeys(names.split()))
-
-    def map(self, target: Fields, *rows: Any) -> Map:
-        """Return a map from the residual coordinates."""
-        return Map(self.fields, target, rows)
-
-    def linear(self, **forms: Any) -> Network:
-        """Return new coordinates as linear forms; the term 1 is a bias."""
-        rows = [
-            row(to, {k: c for k, c in form.items() if k != 1}, form.get(1, 0))
-            for to, form in forms.items()
-        ]
-        return (self.map(self.fields, *rows),)
-
-    def bits(self, **forms: Any) -> Network:
-        """Return new coordinates as clipped linear forms."""
-        hidden = fields(**dict.fromkeys(forms))
-        rows = [
-            row(to, {k: c for k, c in form.items() if k != 1}, form.get(1, 0))
-            for to, form in forms.items()
-        ]
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, hidden.copied(*forms)))
 
     def products(self, *triples: tuple[str, str, str]) -> Network:
         """Return new coordinates as products of two: gated units."""
@@ -120,7 +108,7 @@ class Pencil:
 
     def _means(self) -> Head:
         rows = [row("mean_move", {"move": 1}), row("mean_sep", {("special", SEP): 1})]
-        return Head("means", (self.map(self.fields, *rows),))
+        return Head("means", self.added(*rows))
 
     def _positions(self) -> tuple[Network, ...]:
         """Make sums of means: the head's cell, and whether the trace or its summary is under way."""
@@ -141,7 +129,7 @@ class Pencil:
 
         def head(name: str, key: Any, value: list[Any]) -> Head:
             of = (self.map(numbered(1), row(0, key)),)
-            return Head(name, (self.map(self.fields, *value),), one, of, choice="rightmost")
+            return Head(name, self.added(*value), one, of, choice="rightmost")
 
         last = [row(("q1", q), {("q", q): 1}) for q in self.states] + [row("h", {"S": 1})]
         return (
@@ -168,7 +156,7 @@ class Pencil:
         )
         value = [row(("rw", s), {("w", s): 1}) for s in self.symbols]
         value += [row("ra", {"a": 1}), row("rvalid", {"valid": 1})]
-        return Head("last write", (self.map(self.fields, *value),), (query,), (key,))
+        return Head("last write", self.added(*value), (query,), (key,))
 
     def _symbol(self) -> tuple[Network, ...]:
         """Take the written symbol if it stood in the very cell, else the blank."""
@@ -184,10 +172,9 @@ class Pencil:
             clipped,
             Map(one, self.fields, one.copied("far")),
         )
-        hidden = fields(r=self.symbols)
         blank = self.prepared.machine.blank
         rows = [row(("r", s), {("rw", s): 1, "far": 1 if s == blank else -1}) for s in self.symbols]
-        return far, (self.map(hidden, *rows), clipped, Map(hidden, self.fields, hidden.copied("r")))
+        return far, self.units(fields(r=self.symbols), rows)
 
     def _control(self) -> tuple[Network, ...]:
         """Decide: summarise when the trace is long; call after [SEP]; return at the head's cell."""
@@ -208,24 +195,27 @@ class Pencil:
             up.append(row(number, {("q", state): 1, ("r", read[0]): 1, "do": 1}, -2))
             for key in (("q'", after), ("w'", written[0]), ("m'", moves[0])):
                 down.setdefault(key, {})[number] = 1
-        rows = [row(key, terms) for key, terms in down.items()]
-        return (self.map(units, *up), clipped, Map(units, self.fields, rows))
+        return self.units(units, up, [row(key, terms) for key, terms in down.items()])
 
     def _summary(self) -> Network:
         """Walk from the left end to the right and back to the head, and return there."""
-        walk = fields(
-            q=self.states,
-            w=self.symbols,
-            fwd=None,
-            less=None,
-            away=None,
-            back=None,
-            stay=None,
-            off=None,
+        carried: dict[str, Any] = {"q": self.states, "w": self.symbols}
+        walk = fields(**carried, **dict.fromkeys(("fwd", "less", "away", "back", "stay", "off")))
+        turns = fields(**carried, **dict.fromkeys(("up", "end", "turn", "down", "ret", "stay")))
+        return (
+            self.map(walk, *self._walker()),
+            clipped,
+            Map(walk, turns, [*TURNS, *walk.copied("q", "w", "stay")]),
+            clipped,
+            Map(turns, self.fields, self._walked()),
         )
+
+    def _walker(self) -> list[Any]:
+        """Tell which way the summary goes, and whether it is at an end; carry state and symbol."""
         rows = [row(("q", q), {("q1", q): 1, "seg2": 1}, -1) for q in self.states]
         rows += [row(("w", s), {("r", s): 1, "seg2": 1}, -1) for s in self.symbols]
-        rows += [
+        return [
+            *rows,
             row("fwd", {"seg2": 1, ("special", CALL): 1, ("m", 1): 1}, -1),
             row("less", {"hi": 1, "here": -1}),
             row("away", {"hi": 1, "h": -1}),
@@ -233,36 +223,14 @@ class Pencil:
             row("stay", {"seg2": 1, ("m", 0): 1}, -1),
             row("off", {"here": 1, "h": -1}),
         ]
-        out = fields(
-            q=self.states,
-            w=self.symbols,
-            up=None,
-            end=None,
-            turn=None,
-            down=None,
-            ret=None,
-            stay=None,
-        )
-        gates = [
-            row("up", {"fwd": 1, "less": 1}, -1),
-            row("end", {"fwd": 1, "less": -1, "away": -1}),
-            row("turn", {"fwd": 1, "less": -1, "away": 1}, -1),
-            row("down", {"back": 1, "off": 1}, -1),
-            row("ret", {"back": 1, "off": -1}),
-            *walk.copied("q", "w", "stay"),
-        ]
+
+    def _walked(self) -> list[Any]:
+        """Emit the walker's token, or [RETURN] after its last."""
         moves = {1: ("up",), 0: ("end",), -1: ("turn", "down")}
-        to = [row(("q'", q), {("q", q): 1}) for q in self.states]
-        to += [row(("w'", s), {("w", s): 1}) for s in self.symbols]
-        to += [row(("m'", m), dict.fromkeys(parts, 1)) for m, parts in moves.items()]
-        to.append(row("return_out", {"ret": 1, "stay": 1}))
-        return (
-            self.map(walk, *rows),
-            clipped,
-            Map(walk, out, gates),
-            clipped,
-            Map(out, self.fields, to),
-        )
+        rows = [row(("q'", q), {("q", q): 1}) for q in self.states]
+        rows += [row(("w'", s), {("w", s): 1}) for s in self.symbols]
+        rows += [row(("m'", m), dict.fromkeys(parts, 1)) for m, parts in moves.items()]
+        return [*rows, row("return_out", {"ret": 1, "stay": 1})]
 
     def _factors(self) -> tuple[Any, ...]:
         kinds = {

@@ -14,7 +14,6 @@ from tapeformer.laboratory.attention import Head, Score
 from tapeformer.laboratory.coordinates import (
     Fields,
     Key,
-    Map,
     Network,
     clipped,
     fields,
@@ -23,14 +22,14 @@ from tapeformer.laboratory.coordinates import (
 )
 from tapeformer.laboratory.experiment import TokenExperiment
 from tapeformer.laboratory.preparation import (
-    STOP,
     Prepared,
     StepMade,
     refuse_blank_in_word,
     scanned,
 )
+from tapeformer.laboratory.residual import Residual
 from tapeformer.laboratory.row import Bounds, Row, Task
-from tapeformer.laboratory.step_network import step_network
+from tapeformer.laboratory.step_network import read_network, step_network
 from tapeformer.laboratory.streams import one_token_per_step
 from tapeformer.laboratory.transformer import (
     Coordinates,
@@ -43,7 +42,7 @@ from tapeformer.laboratory.transformer import (
 MOVES = (-1, 0, 1)
 
 
-class Perez:
+class Perez(Residual):
     """The model of one prepared machine; options take parts of the construction away."""
 
     def __init__(
@@ -56,7 +55,7 @@ class Perez:
         self.prepared, self.tie_break, self.score, self.stays = prepared, tie_break, score, stays
         self.symbols, self.states = prepared.machine.symbols, prepared.states
         self.tapes = range(prepared.machine.tapes)
-        self.fields = self._fields()
+        super().__init__(self._fields())
 
     def _fields(self) -> Fields:
         """Name the coordinates as the paper does, x_a apart: whether a head moved."""
@@ -66,10 +65,6 @@ class Perez:
             blocks |= {f"{name}.{t}": symbols for name in ("s1", "s2", "s4")}
             blocks |= {f"{name}.{t}": None for name in ("x1", "x2", "xa", "x3", "x4", "x5", "x7")}
         return fields(**blocks, x8=None, x9=None, x10=None, x11=None)
-
-    def map(self, target: Fields, *rows: Any) -> Network:
-        """Return a network of one map from the residual coordinates."""
-        return (Map(self.fields, target, rows),)
 
     def model(self, word: tuple[str, ...]) -> Transformer:
         """Return the model with an encoded word."""
@@ -102,8 +97,8 @@ class Perez:
         value = [row(("s3", a), {("s3", a): 1}) for a in self.symbols] + [row("x6", {"x9": 1})]
         query = self.map(numbered(2), row(0, {"x8": 1}), row(1, {"x9": 1}))
         key = self.map(numbered(2), row(0, {"x9": 1}), row(1, {"x8": -1}))
-        to_fields = self.map(self.fields, *value)
-        return Head("input", to_fields, query, key, "negative distance", mask="memory")
+        fetched = self.added(*value)
+        return Head("input", fetched, (query,), (key,), "negative distance", mask="memory")
 
     def _step(self) -> Network:
         """Apply the step function: one unit for each state and symbols read."""
@@ -122,12 +117,12 @@ class Perez:
         rows = [row(f"x3.{t}", {f"x1.{t}": 1}) for t in self.tapes]
         own = {"q1", *(f"{name}.{t}" for name in ("s1", "x1") for t in self.tapes)}
         rows += [row(one.to, {one.to: -1}) for one in self.fields.copied(*own)]
-        return self.map(self.fields, *rows)
+        return self.added(*rows)
 
     def _means(self) -> Head:
         """Average all moves: the head's cell over r + 1, after this step and before it."""
         pairs = [(f"x{4 + after}.{t}", f"x{2 + after}.{t}") for t in self.tapes for after in (0, 1)]
-        return Head("mean of moves", self.map(self.fields, *(row(to, {of: 1}) for to, of in pairs)))
+        return Head("mean of moves", self.added(*(row(to, {of: 1}) for to, of in pairs)))
 
     def _last_write(self, t: int) -> Head:
         """Find the last step that wrote where the head is now; if there is none, this step."""
@@ -136,9 +131,9 @@ class Perez:
         value = [row((f"s4.{t}", a), {(f"s2.{t}", a): 1}) for a in self.symbols]
         value.append(row(f"x7.{t}", {"x9": 1, "x8": -1}))
         parts = (
-            self.map(self.fields, *value),
-            self.map(numbered(3), *query),
-            self.map(numbered(3), *key),
+            self.added(*value),
+            (self.map(numbered(3), *query),),
+            (self.map(numbered(3), *key),),
         )
         return Head(f"last write, tape {t + 1}", *parts, self.score)
 
@@ -150,27 +145,8 @@ class Perez:
         new = {f"x7.{t}": 1, "x9": -1, **({f"xa.{t}": 1} if self.stays else {})}
         rows.append(row("new", new, 1 if self.stays else 2))
         rows.append(row("past", {"x9": 1, "x6": -1}) if t == 0 else row("past", bias=1))
-        gates = fields(old=self.symbols, letter=self.symbols, blank=None)
-        gated = [row(("old", a), {("old", a): 1, "new": -1}) for a in self.symbols]
-        gated += [
-            row(("letter", a), {("letter", a): 1, "new": 1, "past": -1}, -1) for a in self.symbols
-        ]
-        gated.append(row("blank", {"new": 1, "past": 1}, -1))
-        blank = self.prepared.machine.blank
-        out = [
-            row(
-                (f"s1.{t}", a),
-                {("old", a): 1, ("letter", a): 1, **({"blank": 1} if a == blank else {})},
-            )
-            for a in self.symbols
-        ]
-        return (
-            Map(self.fields, bits, rows),
-            clipped,
-            Map(bits, gates, gated),
-            clipped,
-            Map(gates, self.fields, out),
-        )
+        read = read_network(bits, self.fields, f"s1.{t}", self.symbols, self.prepared.machine.blank)
+        return (self.map(bits, *rows), clipped, *read)
 
     def _factors(self) -> tuple[Any, ...]:
         state = one_hot("state", self.fields, "q2", self.states)
@@ -211,13 +187,8 @@ def experiment(task: Task, **options: Any) -> TokenExperiment:
             made.append((after, prepared.delta[state, read][1], moves))
         return made
 
-    return TokenExperiment(
-        model=Perez(prepared, **options).model(task.word),
-        contexts=partial(one_token_per_step, task, (start,), reference),
-        prompt=(start,),
-        steps=steps,
-        stops=lambda token: token[0] == STOP,
-    )
+    model = Perez(prepared, **options).model(task.word)
+    return one_token_per_step(task, model, (start,), reference, steps)
 
 
 ROW = Row(

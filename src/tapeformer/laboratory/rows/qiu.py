@@ -15,7 +15,6 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.laboratory.arithmetic import Arithmetic, Array, Number
 from tapeformer.laboratory.attention import Head
 from tapeformer.laboratory.coordinates import (
-    Fields,
     Join,
     Key,
     Map,
@@ -38,6 +37,7 @@ from tapeformer.laboratory.post_turing import (
     steps_made,
 )
 from tapeformer.laboratory.preparation import Prepared
+from tapeformer.laboratory.residual import Residual
 from tapeformer.laboratory.row import Bounds, Row, Task
 from tapeformer.laboratory.transformer import Coordinates, Layer, Transformer, one_hot
 
@@ -67,7 +67,7 @@ def gated(x: Array, numbers: Arithmetic) -> Array:
     return numbers.rounded(x[:-1] * x[-1])
 
 
-class Prompted:
+class Prompted(Residual):
     """The model: it knows no machine. Options take parts of the construction away."""
 
     def __init__(self, cut: bool = True, tie_break: bool = True, grid: int = GRID) -> None:
@@ -76,20 +76,7 @@ class Prompted:
         blocks: dict[str, Any] = {name: range(SIZE) for name in ("own", "start")}
         blocks |= {"t": TOKENS, "fetched": TOKENS, "next": TOKENS, "returned": range(SIZE)}
         blocks |= dict.fromkeys((*names.split(), "program", "begins", "size", "writes"))
-        self.fields: Fields = fields(**blocks)
-
-    def map(self, target: Fields, *rows: Any) -> Map:
-        """Return a map from the residual coordinates."""
-        return Map(self.fields, target, rows)
-
-    def bits(self, **forms: Any) -> Network:
-        """Return new coordinates as clipped linear forms; the term 1 is a bias."""
-        hidden = fields(**dict.fromkeys(forms))
-        rows = [
-            row(to, {k: c for k, c in form.items() if k != 1}, form.get(1, 0))
-            for to, form in forms.items()
-        ]
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, hidden.copied(*forms)))
+        super().__init__(fields(**blocks))
 
     def hash(self, name: str) -> Network:
         """Return the hash of a count, which is kept as a mean over all tokens so far."""
@@ -116,7 +103,7 @@ class Prompted:
 
     def _places(self) -> Head:
         rows = [row("inv", {("t", "^"): 1}), row("mean_$", {("t", "$"): 1})]
-        return Head("places", (self.map(self.fields, *rows),))
+        return Head("places", self.added(*rows))
 
     def _after(self) -> Network:
         """Find whether `$` has come: the sign of a mean, by layer norm."""
@@ -149,14 +136,12 @@ class Prompted:
             row("instr", {"of": 1}),
             row("begins", {"of": 1, "ends": 1, "edge": 1}),
         ]
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, out))
+        return self.units(hidden, rows, out)
 
     def _sums(self) -> Head:
         """Average moves, program counter, instruction number and block number over all tokens."""
         pairs = {"cell": "move", "counter": "step", "index": "instr", "blocks": "begins"}
-        return Head(
-            "sums", (self.map(self.fields, *(row(to, {of: 1}) for to, of in pairs.items())),)
-        )
+        return Head("sums", self.added(*(row(to, {of: 1}) for to, of in pairs.items())))
 
     def pair(self, name: str, factor: int = 1) -> Network:
         """Return the two numbers of a count's hash; at 2, the product with an equal one is 1."""
@@ -202,8 +187,8 @@ class Prompted:
         wanted = (starts, unit)
         key = (Join((self.hash("index"), size, (numbers_of(self.fields, ({"echo": -8}, 0)),))),)
         query = (Join((wanted, size, (numbers_of(self.fields, ({}, 1)),))),)
-        value = self.map(self.fields, *(row(("fetched", t), {("t", t): 1}) for t in TOKENS))
-        return Head("instruction", (value,), query, key)
+        value = self.added(*(row(("fetched", t), {("t", t): 1}) for t in TOKENS))
+        return Head("instruction", value, query, key)
 
     def _next(self) -> Network:
         """Echo what was fetched; a jump becomes `=` or `/` by the value in the cell."""
@@ -218,7 +203,7 @@ class Prompted:
         ]
         out = [row(("next", t), {("copy", t): 1}) for t in plain]
         out += [row(("next", "="), {"one": 1, "zero": 1}), row(("next", "/"), {"yes": 1, "no": 1})]
-        return (self.map(hidden, *rows), clipped, Map(hidden, self.fields, out))
+        return self.units(hidden, rows, out)
 
 
 def room(program: Program, word: tuple[str, ...], context: int) -> int:
