@@ -2,9 +2,10 @@
 
 nice python -m tests.campaigns.table1 --machines 100 --steps 200 --rows perez,pencil --jobs 8 --log FILE
 
-Random machines have stays, and tapes of either kind by turns. Each row must be right with a mantissa
-of 62 bits (or in rationals, where stacks need more), and is then tried with every smaller one down to
-the first that goes wrong: the least precision and all larger ones. Rows whose context grows quickly
+Random machines have stays, and tapes of either kind by turns. Each row is tried with a mantissa of 62
+bits, or the one from which on nothing is rounded, and then with every smaller one down to the first
+that goes wrong: the least precision and all larger ones. Stacks that need more than 62 bits are run
+in rationals. Rows whose context grows quickly
 make as many steps as fit in it; the report says how many. Run the same command again to resume.
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 
 from tapeformer import TapeformerError, TuringMachine
-from tapeformer.laboratory.arithmetic import MOST_BITS, Exact, Rounded
+from tapeformer.laboratory.arithmetic import Exact, Rounded
 from tapeformer.laboratory.experiment import Experiment, Wrong
 from tapeformer.laboratory.measure import least_bits, own_steps, scanned_from
 from tapeformer.laboratory.registry import find_row, find_rows
@@ -72,10 +73,9 @@ def tried(asked: Asked) -> Tried:
     try:
         task = row.task(machine, word, asked.steps, asked.context or row.long_context)
         experiment = row.experiment(task)
-        wrong, wide = in_widest(experiment)
+        bits, wrong = compared(experiment, asked.precisions)
     except TapeformerError as error:
         return Tried(asked, machine.name, refused=str(error.faults[0].what))
-    bits = least_bits(experiment)[0] if asked.precisions and wrong is None and wide else None
     lengths = experiment.lengths()
     return Tried(
         asked,
@@ -90,12 +90,15 @@ def tried(asked: Asked) -> Tried:
     )
 
 
-def in_widest(experiment: Experiment) -> tuple[Wrong | None, bool]:
-    """Compare with 62 bits; where they are too few, in rationals. Whether they were enough comes too."""
-    wrong = experiment.first_wrong(Rounded(MOST_BITS))
-    if wrong is None or not isinstance(experiment.reference(), Exact):
-        return wrong, wrong is None
-    return experiment.first_wrong(Exact()), False
+def compared(experiment: Experiment, precisions: bool) -> tuple[int | None, Wrong | None]:
+    """Return the least mantissa and the first wrong token; where 62 bits are too few, in rationals."""
+    bits = least_bits(experiment)[0] if precisions else None
+    if bits is not None:
+        return bits, None
+    wrong = experiment.first_wrong(Rounded(scanned_from(experiment)))
+    if wrong is not None and isinstance(experiment.reference(), Exact):
+        wrong = experiment.first_wrong(Exact())
+    return None, wrong
 
 
 def trials(options: Namespace) -> list[Asked]:
@@ -133,12 +136,14 @@ def main() -> int:
     parser.add_argument("--rows", default="")
     parser.add_argument("--traces-only", action="store_true", help="62 bits only")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="print what the log has, try nothing")
     parser.add_argument("--log", type=Path, help="keep every trial in this file, as JSON lines")
     options = parser.parse_args()
     wanted = trials(options)
     done = {one.asked: one for one in kept(options.log) if one.asked in set(wanted)}
     with ProcessPoolExecutor(options.jobs) as pool:
-        waiting = [pool.submit(tried, asked) for asked in wanted if asked not in done]
+        left = [] if options.report else [asked for asked in wanted if asked not in done]
+        waiting = [pool.submit(tried, asked) for asked in left]
         for future in as_completed(waiting):
             one = future.result()
             done[one.asked] = one

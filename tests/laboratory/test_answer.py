@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -62,6 +64,58 @@ def test_run_says_where_it_went_wrong_and_why() -> None:
     assert answer["first_wrong"] == 61
     assert "'last write, tape 1'" in answer["reason"]
     assert "tied" in answer["reason"]
+
+
+KEYS = (
+    "machine construction engine outcome state steps tapes heads levels base capacity prompt_tokens"
+    " boot_tokens cot_tokens window offsets attention_heads layers ff_depth d_model parameters"
+    " nonzero_parameters parameter_bits margin seconds tokens_per_second first_wrong reason"
+)
+
+
+@pytest.mark.parametrize("name", ["perez", "bhattamishra", "pencil"])
+def test_run_has_the_keys_of_a_compiled_models_answer(name: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    command = ("run", "binary_increment", "1011", "--construction", name, "--json")
+    status, text = invoked(*command, "--trace", str(trace))
+    answer = json.loads(text)
+    assert status == 0
+    assert set(KEYS.split()) <= answer.keys()
+    expected = json.loads(invoked("simulate", "binary_increment", "1011", "--json")[1])
+    for key in ("outcome", "state", "steps", "tapes", "heads"):
+        assert answer[key] == expected[key]
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert len(lines) == answer["cot_tokens"] > answer["boot_tokens"] > 0 or name == "pencil"
+    assert all(isinstance(part, str) for line in lines for part in line)
+
+
+def test_tokens_are_shown_with_the_tapes_that_they_leave() -> None:
+    status, text = invoked("run", "binary_increment", "101", "--construction", "pencil", "--show")
+    assert status == 0
+    assert "token 1: " in text
+    assert "step 1, state" in text
+    assert text.count("token ") >= 5
+
+
+def test_options_of_compiled_models_are_refused() -> None:
+    for option in (["--batch", "words"], ["--levels", "3"], ["--engine", "native"]):
+        result = CliRunner().invoke(
+            app, ["run", "palindrome", "abba", "--construction", "perez", *option]
+        )
+        assert isinstance(result.exception, tf.TapeformerError)
+        assert f"perez has no {option[0]}" in str(result.exception)
+
+
+def test_a_run_says_which_limit_it_came_to() -> None:
+    machine = tf.gallery_machine("binary_counter")
+    asked = RowRun(find_row("bavandpour"), machine, ("0",) * 9, 62, 1500)
+    assert asked.task.steps == 1500
+    assert RowRun(find_row("bavandpour"), machine, ("0",) * 9, 62).task.steps == 1000
+    narrow = replace(find_row("qiu"), context=200)
+    short = RowRun(narrow, tf.gallery_machine("busy_beaver_3"), (), "half").answer()
+    assert short.outcome is tf.Outcome.LIMIT
+    assert short.wrong is not None
+    assert "the context of 200 tokens" in short.note
 
 
 def test_verify_takes_rows() -> None:

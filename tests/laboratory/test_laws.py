@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from tapeformer.bench.laws import FIXED_SPACE, FIXED_TIME, measured_laws
+import tapeformer as tf
+from tapeformer.bench.laws import SPACES
 from tapeformer.cli.app import app
-from tapeformer.laboratory.laws import fits
+from tapeformer.laboratory.laws import Workload, fits, point
+from tapeformer.laboratory.registry import find_row
 
 
-def test_precision_follows_time_in_some_rows_and_space_in_others(tmp_path: Path) -> None:
-    names = ["merrill_sabharwal", "bavandpour", "bhattamishra", "constant"]
-    said: list[str] = []
-    kept = tmp_path / "points.jsonl"
-    points = measured_laws(names, 64, said.append, kept=kept)
-    found = {fit["row"]: fit for fit in fits(points, FIXED_SPACE, FIXED_TIME)}
-    laws = {row: fit["law"] for row, fit in found.items()}
-    assert laws == dict(zip(names, ("log t", "log s", "s", "constant"), strict=True))
-    assert found["merrill_sabharwal"]["bits per doubling of t"] > 4
-    assert found["bhattamishra"]["bits per cell"] > 2
-    assert said
-    said.clear()
-    assert measured_laws(names, 64, said.append, kept=kept) == points
-    assert not said
+def fitted(name: str) -> dict[str, Any]:
+    """Fit a row on a counter: growing time on three digits, growing space in sixteen steps."""
+    machine = tf.gallery_machine("binary_counter")
+    works = [Workload("time", machine, ("0",) * 3, t) for t in (8, 16, 30)]
+    works += [Workload("space", machine, ("0",) * n, 16) for n in (4, 8, 12)]
+    points = [point(find_row(name), work) for work in works]
+    (fit,) = fits([one for one in points if one is not None], "time", "space")
+    return fit
 
 
-def test_the_laws_are_written_with_a_plot(tmp_path: Path) -> None:
+def test_precision_follows_the_time_where_cells_are_compared_by_means() -> None:
+    fit = fitted("merrill_sabharwal")
+    assert fit["law"] == "log t"
+    assert fit["bits per doubling of t"] > 4
+
+
+def test_precision_follows_the_space_where_the_tape_is_a_number() -> None:
+    fit = fitted("bhattamishra")
+    assert fit["law"] == "s"
+    assert fit["bits per cell"] > 2
+
+
+def test_points_without_growth_are_a_constant() -> None:
+    points = [
+        {"row": "r", "series": s, "t": n, "s": n, "bits": 3} for s in "ab" for n in (4, 8, 12)
+    ]
+    assert fits(points, "a", "b")[0]["law"] == "constant"
+    assert fits(points[:2], "a", "b")[0]["law"] == "not told"
+
+
+def test_the_laws_are_written_with_a_plot_and_resumed(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    arguments = ["bench", "laws", "--rows", "bavandpour", "--largest", "64", "-o", str(tmp_path)]
+    arguments = ["bench", "laws", "--rows", "pencil", "--largest", "16", "-o", str(tmp_path)]
+    kept = tmp_path / "points.jsonl"
+    cut = "".join(f'[["pencil", "fixed time", {n}], null]\n' for n in SPACES)
+    kept.write_text(cut + '["cut sho')
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert {"laws.md", "laws.png", "laws_fits.csv"} <= {file.name for file in tmp_path.iterdir()}
+    measured = kept.read_text()
+    assert measured.startswith(cut)
+    assert '"bits": ' in measured
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert kept.read_text() == measured

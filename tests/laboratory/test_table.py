@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import tapeformer as tf
 from tapeformer.cli.app import app
 from tapeformer.laboratory import rows
+from tapeformer.laboratory.arithmetic import Rounded
 from tapeformer.laboratory.measure import Measurement, least_bits
 from tapeformer.laboratory.registry import find_row, find_rows
 from tapeformer.laboratory.table import KEYS, Asked, measured
@@ -40,6 +41,24 @@ def test_a_row_says_what_it_cannot_take_and_the_others_run() -> None:
     assert not refused.equal
     assert "one tape" in refused.reason
     assert taken.equal
+
+
+def test_our_row_makes_several_steps_in_a_token() -> None:
+    lengths = []
+    for count in (1, 2):
+        (row,) = find_rows(["realtime"], count)
+        experiment = row.experiment(row.task(tf.gallery_machine("busy_beaver_2"), (), 20))
+        assert experiment.first_wrong(Rounded(12)) is None
+        lengths.append(experiment.lengths().tokens)
+    assert lengths[1] < lengths[0]
+
+
+def test_a_machine_that_a_row_cannot_take_is_told_in_that_row() -> None:
+    status, text = invoked("palindrome_two_tapes", "ab", "--rows", "qiu,bavandpour", "--json")
+    refused, taken = json.loads(text)
+    assert status == 0
+    assert refused["reason"] == "qiu has one tape"
+    assert taken["equal"]
 
 
 def test_rows_are_kept_and_not_measured_again(tmp_path: Path) -> None:
@@ -80,6 +99,14 @@ def test_a_page_tables_and_plots_are_written(tmp_path: Path) -> None:
     assert "written to" in text
     names = {file.name for file in tmp_path.iterdir()}
     assert {"table1.md", "table1_as_measured.csv", "table1.png", "rows.jsonl"} <= names
+
+
+def test_runs_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = "bavandpour,bhattamishra"
+    drawn = CliRunner().invoke(app, ["bench", "rows", "--rows", names, "-o", str(tmp_path)])
+    assert drawn.exit_code == 0
+    assert {file.name for file in tmp_path.iterdir()} == {"bavandpour.png", "bhattamishra.png"}
 
 
 def test_a_row_that_does_not_exist_is_refused_with_the_nearest() -> None:

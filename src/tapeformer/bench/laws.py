@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
@@ -17,8 +18,8 @@ from tapeformer.machine.word import parse_word
 FIXED_SPACE, FIXED_TIME = "fixed space", "fixed time"
 MACHINE = "binary_counter"
 TIMES = (16, 32, 64, 128, 256, 512)
-SPACES = (1, 2, 4, 8, 16)
-DIGITS, STEPS = 7, 64
+SPACES = (5, 8, 12, 16, 32, 64)
+DIGITS, STEPS = 7, 126
 """Digits of the counter while the time grows; its steps while the digits do."""
 FITS = f"""Bits are fitted by least squares: to log2 t for {MACHINE} on {DIGITS} zeros cut after t steps, whose space stays
 at 8 or 9 cells; to log2 s and to s for {MACHINE} on {SPACES[0]} to {SPACES[-1]} zeros, each cut after {STEPS} steps.
@@ -85,6 +86,10 @@ def _read(file: Path | None) -> dict[Asked, dict[str, Any] | None]:
 
 
 def _keep(file: Path | None, asked: Asked, found: dict[str, Any] | None) -> None:
-    if file is not None:
-        with file.open("a", encoding="utf-8") as out:
-            out.write(json.dumps([asked, found]) + "\n")
+    """Append a point, on a line of its own even after one that was cut short."""
+    if file is None:
+        return
+    with file.open("a+b") as out:
+        out.seek(0, os.SEEK_END)
+        begun = out.tell() and file.read_bytes()[-1:] != b"\n"
+        out.write((b"\n" if begun else b"") + json.dumps([asked, found]).encode() + b"\n")

@@ -113,13 +113,15 @@ def laws(folder: Path, rows: Sequence[Row]) -> list[str]:
     views = (("fixed space", "t", "bits"), ("fixed time", "s", "bits"), ("fixed space", "t", "window"), ("fixed time", "s", "tokens per step"))  # fmt: skip
     figure, panels = panels_beside(len(views), (5 * len(views), 5))
     for axes, (series, x, y) in zip(panels, views, strict=True):
-        names = dict.fromkeys(row["row"] for row in rows)
+        shown = [row for row in rows if row["series"] == series and row[y]]
+        names = dict.fromkeys(row["row"] for row in shown)
         for name, mark in zip(names, cycle("osD^v<>pX*"), strict=False):
-            mine = [r for r in rows if (r["row"], r["series"]) == (name, series) and r[y]]
+            mine = [row for row in shown if row["row"] == name]
             axes.plot([r[x] for r in mine], [r[y] for r in mine], f"{mark}-", label=name, ms=5)
         axes.set(xlabel=f"{x} ({series})", ylabel=y)
-        axes.set_xscale("log", base=2)
-        if y != "bits":
+        if shown:
+            axes.set_xscale("log", base=2)
+        if shown and y != "bits":
             axes.set_yscale("log")
         axes.grid(visible=True, which="both", alpha=0.25)
     panels[0].legend(fontsize=8)
@@ -143,9 +145,9 @@ def _figure(x: str, y: str, title: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def save(figure: Any, folder: Path, name: str) -> list[str]:
+def save(figure: Any, folder: Path, name: str, kinds: Sequence[str] = ("png", "svg")) -> list[str]:
     """Write a figure as PNG and SVG, and return its name for a page."""
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in ("png", "svg"):
+    for kind in kinds:
         figure.savefig(folder / f"{name}.{kind}", dpi=130)
     return [f"{name}.png"]

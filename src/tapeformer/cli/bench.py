@@ -214,6 +214,18 @@ def laws(
     _write(output, "laws", sections, f" --largest {largest}")
 
 
+@bench.command("rows")
+def rows_drawn(output: Folder = Path("bench/rows"), rows: Rows = "") -> None:
+    """Draw a real run of every row of Table 1: where its heads look, or what its vector holds."""
+    from tapeformer.bench.report import make_folder
+    from tapeformer.bench.row_pictures import row_pictures
+    from tapeformer.laboratory.registry import find_rows
+
+    make_folder(output)
+    row_pictures(output, find_rows([name for name in rows.split(",") if name]), _say)
+    print(f"written to {output}")
+
+
 @bench.command()
 def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
     """Run BB(5) to its end through the Transformer, and compare with the direct simulation."""
