@@ -18,17 +18,19 @@ class KillTrial:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.parts: Sequence[object] = ()
+        self.batch = random.Random(f"kind of kill {seed}").random() < 0.5
 
     def run(self, parts: Sequence[object]) -> Checked:
         """Compare with an undisturbed run of the same command."""
         del parts
         chance = random.Random(f"kills {self.seed}")
-        batch = chance.random() < 0.5
         with tempfile.TemporaryDirectory() as name:
             plain, begun = new_place(Path(name), "plain"), time.monotonic()
-            expected = plain.result(batch)
+            expected = plain.result(self.batch)
             longest = time.monotonic() - begun
-            wrong = disturbed(new_place(Path(name), "killed"), batch, expected, chance, longest)
+            wrong = disturbed(
+                new_place(Path(name), "killed"), self.batch, expected, chance, longest
+            )
         if wrong:
             raise WrongError("; ".join(wrong))
         return Checked(kills=1)

@@ -41,13 +41,16 @@ class MachineTrial:
             for read in reads
             if self.chance.random() < 0.9
         )
+        role = self.chance.choice(("accepting", "rejecting", "halting"))
         return tf.TuringMachine(
             name=f"soak {seed}",
             tapes=tapes,
             blank=self.symbols[0],
             start=running[0],
             rules=rules,
-            halting=frozenset({stop, *running}),
+            accepting=frozenset({stop} if role == "accepting" else ()),
+            rejecting=frozenset({stop} if role == "rejecting" else ()),
+            halting=frozenset({stop} if role == "halting" else ()),
             tape_kind=self.chance.choice(tuple(tf.TapeKind)),
             more_symbols=tuple(self.symbols[1:]),
         )
@@ -80,9 +83,8 @@ class MachineTrial:
         """Compare each step's state and tapes with the simulation, and tokens of two engines."""
         rules = tuple(part for part in parts if isinstance(part, tf.Rule))
         left = {rule.state for rule in rules}
-        machine = replace(self.machine, rules=rules, start=self.machine.start)
-        if self.machine.start not in left:
-            return Checked()
+        without = frozenset(self.states[:-1]) - left
+        machine = replace(self.machine, rules=rules, halting=self.machine.halting | without)
         checked = self._against_the_oracle(machine)
         return checked + self._second_engine(machine)
 
