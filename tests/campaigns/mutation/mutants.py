@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-import random
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,11 +49,16 @@ class Mutant:
     end: int
     before: str
     after: str
+    function: str
+    """The function it is in, as `file:name`; nothing after the colon at the top of a module."""
+    repeated: int = 0
+    """How many mutants of the same text are above it in the file."""
 
     @property
     def name(self) -> str:
         """What tells mutants apart, also after lines were added above."""
-        return f"{self.file}: {self.source} @{self.column} -> {self.after.strip()}"
+        text = f"{self.file}: {self.source} @{self.column} -> {self.after.strip()}"
+        return f"{text} #{self.repeated}" if self.repeated else text
 
     def applied(self, text: str) -> str:
         """Return the changed text of the file."""
@@ -59,10 +66,15 @@ class Mutant:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects the changes of one module; annotations, texts and messages are left alone."""
+    """Collects the changes of one module.
+
+    Left alone are annotations, texts, messages, and what only guards against a later programmer's
+    error: decorators (`frozen=True`), `assert`, and `strict=True`.
+    """
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text, self.found = file, text, list[Mutant]()
+        self.names, self.seen = list[str](), Counter[tuple[str, int, str]]()
         self.lines = [0]
         for line in text.splitlines(keepends=True):
             self.lines.append(self.lines[-1] + len(line.encode()))
@@ -83,8 +95,30 @@ class _Finder(ast.NodeVisitor):
     def _add(self, line: int, start: int, end: int, after: str) -> None:
         begin = self._at(line, 0)
         source = self.text[begin:].partition("\n")[0].strip()
-        before = self.text[start:end]
-        self.found.append(Mutant(self.file, line, start - begin, source, start, end, before, after))
+        where = (source, start - begin, after)
+        before, function = self.text[start:end], ".".join(self.names)
+        function = f"{self.file}:{function if '<locals>' in self.names else ''}"
+        self.found.append(
+            Mutant(
+                self.file,
+                line,
+                start - begin,
+                source,
+                start,
+                end,
+                before,
+                after,
+                function.removesuffix(".<locals>"),
+                self.seen[where],
+            )
+        )
+        self.seen[where] += 1
+
+    @contextmanager
+    def _inside(self, *names: str) -> Iterator[None]:
+        self.names += names
+        yield
+        del self.names[-len(names) :]
 
     def _between(self, left: ast.expr, right: ast.expr, after: str) -> None:
         """Replace what stands between two operands, unless parentheses or comments are there."""
@@ -106,9 +140,25 @@ class _Finder(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Look at the defaults and the body."""
-        for part in (*node.args.defaults, *node.args.kw_defaults, *node.body):
-            if part is not None:
+        for default in filter(None, (*node.args.defaults, *node.args.kw_defaults)):
+            self.visit(default)
+        with self._inside(node.name, "<locals>"):
+            for part in node.body:
                 self.visit(part)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Look at the body."""
+        with self._inside(node.name):
+            for part in node.body:
+                self.visit(part)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        """Leave alone."""
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Leave `strict` alone."""
+        if node.arg != "strict":
+            self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
         """Negate the condition."""
@@ -178,13 +228,20 @@ def _parses(text: str) -> bool:
 
 
 def sampled(root: Path, packages: tuple[str, ...], count: int, seed: int) -> Iterator[Mutant]:
-    """Draw mutants, as many from each package, in an order in which all packages take turns."""
-    drawn = []
+    """Draw mutants, as many from each package, in an order in which all packages take turns.
+
+    They are drawn by a hash of the seed and their text, so that a change elsewhere in the sources
+    leaves the sample as it is.
+    """
+
+    def lot(mutant: Mutant) -> str:
+        return hashlib.sha256(f"{seed} {mutant.name}".encode()).hexdigest()
+
+    share, drawn = -(-count // len(packages)), []
     for package in packages:
         files = sorted((root / "src" / "tapeformer" / package).rglob("*.py"))
-        names = [file.relative_to(root).as_posix() for file in files if "gpu" not in file.parts]
+        names = [file.relative_to(root).as_posix() for file in files]
         pool = [mutant for name in names for mutant in mutants_of(root, name)]
-        share = -(-count // len(packages))
-        drawn.append(random.Random(f"{seed} {package}").sample(pool, min(share, len(pool))))
+        drawn.append(sorted(pool, key=lot)[:share])
     for turn in range(max(map(len, drawn))):
         yield from (part[turn] for part in drawn if turn < len(part))

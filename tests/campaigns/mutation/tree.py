@@ -1,0 +1,105 @@
+"""A copy of the sources, in which a file may be changed and tests are run in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.campaigns.mutation.mutants import Mutant
+from tests.campaigns.mutation.pytest_plugin import ORDER, SURVEY
+
+ROOT = Path(__file__).parents[3]
+COPIED = ("src", "tests", "docs", "examples", "README.md", "pyproject.toml", "Makefile", "LICENSE")
+MEMORY = 24 << 30
+"""The most address space of a process: a mutant that fills memory ends, and nothing else does."""
+
+
+class Tree:
+    """A copy of the package and its tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            elif source.exists():
+                shutil.copy(source, folder / name)
+
+    @contextmanager
+    def changed(self, mutant: Mutant) -> Iterator[None]:
+        """Apply a mutant for a while."""
+        file = self.folder / mutant.file
+        original = file.read_text(encoding="utf-8")
+        file.write_text(mutant.applied(original), encoding="utf-8")
+        try:
+            yield
+        finally:
+            file.write_text(original, encoding="utf-8")
+
+    def ordered(self, tests: Sequence[str], seconds: float) -> tuple[str, str]:
+        """Run some tests in the given order until one fails; return how that ended, and which failed."""
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        with tempfile.TemporaryDirectory() as folder:
+            order = Path(folder) / "order.json"
+            order.write_text(json.dumps(list(tests)), encoding="utf-8")
+            return self._pytest(["-x", *files], {ORDER: str(order)}, seconds)
+
+    def surveyed(self, file: str, survey: Path, seconds: float) -> None:
+        """Run all tests of a file and note what each of them enters."""
+        self._pytest([file], {SURVEY: str(survey)}, seconds)
+
+    def _pytest(
+        self, arguments: list[str], more: dict[str, str], seconds: float
+    ) -> tuple[str, str]:
+        """Run pytest with an empty cache folder, one thread, and without a GPU."""
+        plugin = "tests.campaigns.mutation.pytest_plugin"
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", plugin, *arguments]
+        command += ["-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        path = [str(self.folder / "src"), str(self.folder), os.environ.get("PYTHONPATH", "")]
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {**os.environ, "XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
+            environment |= {"PYTHONPATH": ":".join(filter(None, path)), "CUDA_VISIBLE_DEVICES": ""}
+            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **more}
+            return _ended(command, self.folder, environment, seconds)
+
+
+def _bounded() -> None:
+    """Bound the memory of a process that is about to start."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def _ended(
+    command: list[str], folder: Path, environment: dict[str, str], seconds: float
+) -> tuple[str, str]:
+    """Run a command; return whether a test failed, and which."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=_bounded,
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return "timeout", f"{seconds:.0f} s"
+    if process.returncode == 0:
+        return "survived", ""
+    failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "killed", failed[0].partition(" - ")[0] if failed else output.strip()[-120:]
