@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -212,16 +213,17 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def mutants_of(root: Path, file: str) -> list[Mutant]:
-    """Return every change to a module that still is Python."""
+    """Return every change to a module."""
     text = (root / file).read_text(encoding="utf-8")
     finder = _Finder(file, text)
     finder.visit(ast.parse(text))
-    return [mutant for mutant in finder.found if _parses(mutant.applied(text))]
+    return finder.found
 
 
-def _parses(text: str) -> bool:
+def _parses(root: Path, mutant: Mutant) -> bool:
+    """Tell whether the changed module still is Python."""
     try:
-        ast.parse(text)
+        ast.parse(mutant.applied((root / mutant.file).read_text(encoding="utf-8")))
     except SyntaxError:
         return False
     return True
@@ -242,6 +244,7 @@ def sampled(root: Path, packages: tuple[str, ...], count: int, seed: int) -> Ite
         files = sorted((root / "src" / "tapeformer" / package).rglob("*.py"))
         names = [file.relative_to(root).as_posix() for file in files]
         pool = [mutant for name in names for mutant in mutants_of(root, name)]
-        drawn.append(sorted(pool, key=lot)[:share])
+        sound = (mutant for mutant in sorted(pool, key=lot) if _parses(root, mutant))
+        drawn.append(list(islice(sound, share)))
     for turn in range(max(map(len, drawn))):
         yield from (part[turn] for part in drawn if turn < len(part))

@@ -111,6 +111,5 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         tests = json.loads(Path(order).read_text(encoding="utf-8"))
         session.config.pluginmanager.register(OrderPlugin(tests))
         phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-        parent = hypothesis.settings.get_profile("fixed")
-        hypothesis.settings.register_profile("unshrunk", parent, phases=phases)
+        hypothesis.settings.register_profile("unshrunk", hypothesis.settings(), phases=phases)
         hypothesis.settings.load_profile("unshrunk")

@@ -64,12 +64,13 @@ class Tree:
         """Run pytest with an empty cache folder, one thread, and without a GPU."""
         plugin = "tests.campaigns.mutation.pytest_plugin"
         command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", plugin, *arguments]
-        command += ["-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        command += ["-p", "no:cacheprovider"]
         path = [str(self.folder / "src"), str(self.folder), os.environ.get("PYTHONPATH", "")]
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
             environment |= {"PYTHONPATH": ":".join(filter(None, path)), "CUDA_VISIBLE_DEVICES": ""}
-            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **more}
+            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **more}
             return _ended(command, self.folder, environment, seconds)
 
 
@@ -102,4 +103,7 @@ def _ended(
     if process.returncode == 0:
         return "survived", ""
     failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "killed", failed[0].partition(" - ")[0] if failed else output.strip()[-120:]
+    if failed:
+        return "killed", failed[0].partition(" - ")[0]
+    crashed = process.returncode < 0
+    return ("killed" if crashed else "unclear"), f"{process.returncode}: {output.strip()[-300:]}"
