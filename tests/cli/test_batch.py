@@ -60,13 +60,7 @@ def test_a_batch_from_standard_input_and_its_status(tmp_path: Path) -> None:
         ("ab\n", ("--max-steps", "1"), 3),
     ):
         answers.unlink(missing_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-m", "tapeformer", *words, *extra],
-            input=text,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = tapeformer(*words, *extra, stdin=text)
         assert (done.returncode, done.stderr) == (status, "")
         assert len(answers.read_text().splitlines()) == text.count("\n")
 

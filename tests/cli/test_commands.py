@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from tests.cli import forked
 from tests.simulator.test_published import BEAVERS, CASES, DATA
 
 
 def tapeformer(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tapeformer", *words]
-    return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=60)
+    return forked.run(words, stdin)
 
 
 def record(*words: str, status: int = 0) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +11,7 @@ import pytest
 
 from tapeformer import TapeformerError
 from tapeformer.cli.output import write_file
-
-
-def tapeformer(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tapeformer", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+from tests.cli.test_commands import tapeformer
 
 
 def device(path: Path) -> None:
