@@ -54,6 +54,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     monkeypatch.setenv("PYTHONPATH", str(root))
     monkeypatch.setattr(tree, "ROOT", tmp_path)
+    monkeypatch.setattr(tree, "IMPORTED", ("pytest",))
     return tmp_path
 
 

@@ -9,17 +9,27 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli import forked
+from tapeformer.cli.app import COMMANDS
+from tests import forked
 from tests.simulator.test_published import BEAVERS, CASES, DATA
 
 
 def tapeformer(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return forked.run(words, stdin)
+    return server().run(words, stdin or "")
+
+
+@cache
+def server() -> forked.Server:
+    """A process that has imported what most commands need."""
+    used = ("inference.run", "inference.batch.run", "inference.compare", "engines.native.engine")
+    modules = (*(f"cli.{command}" for command in COMMANDS), *used)
+    return forked.Server("tapeformer.__main__:main", [f"tapeformer.{name}" for name in modules])
 
 
 def record(*words: str, status: int = 0) -> dict[str, Any]:

@@ -5,8 +5,8 @@ with a fixed seed. First a survey runs the tests of these packages on the source
 pass here, how long each takes, and which functions it enters. For each mutant the tests that enter
 its function run, those of its package first, the quickest first, until one fails or `--budget`
 seconds of them are through. Each run of tests has a cache folder of its own, empty at first, so that no
-result of another is found in it. A run that takes `PATIENCE` seconds and eight times what it took
-unchanged has ended by its mutant too.
+result of another is found in it. A run that computes for `PATIENCE` seconds and `TIMES` times what
+it does unchanged is ended: its mutant was noticed too.
 
 The results are lines of JSON; the same command again resumes, `--retry` asks survivors again after
 tests were added, and `--whole` surveys and runs the tests of all packages. The exit status is 1 if an unexplained
@@ -38,7 +38,7 @@ from tests.campaigns.mutation.tree import ROOT, Tree
 
 HERE = Path(__file__).parent
 EXPLAINED = HERE / "explained.json"
-PATIENCE, TIMES = 40.0, 8.0
+PATIENCE, TIMES = 20.0, 6.0
 FIRST = 5.0
 """Seconds of tests in the first process; where none fails, a second one runs the others."""
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class Campaign:
 
         def look(tree: Tree, file: str) -> Record:
             begun = time.monotonic()
-            self.survey.look(tree, file, min(300.0, self.trees.left()))
+            self.survey.look(tree, file, min(300.0, max(self.trees.left(), 1.0)))
             return {"file": file, "seconds": time.monotonic() - begun}
 
         for record in self.trees.each(self.survey.missing(), look):
@@ -109,7 +109,7 @@ class Campaign:
             for part in self._parts(tests):
                 usual = sum(map(self.survey.seconds, part))
                 most = PATIENCE + TIMES * usual
-                status, by = tree.ordered(part, min(most, max(self.trees.left(), 0.1)))
+                status, by = tree.ordered(part, min(most, max(self.trees.left(), 1.0)))
                 run += len(part)
                 if status != "survived":
                     break

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
@@ -83,10 +82,10 @@ class SurveyPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Time a test with its fixtures."""
-        self.passed, begun = True, time.monotonic()
+        """Tell how long a test and its fixtures compute: on a busy machine it takes longer."""
+        self.passed, begun = True, sum(os.times()[:4])
         result = yield
-        self._write(item.nodeid, time.monotonic() - begun)
+        self._write(item.nodeid, sum(os.times()[:4]) - begun)
         return result
 
 

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from math import ceil
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from tests.campaigns.mutation.mutants import Mutant
 from tests.campaigns.mutation.pytest_plugin import ORDER, SURVEY
+from tests.forked import Server
 
 ROOT = Path(__file__).parents[3]
 COPIED = ("src", "tests", "docs", "examples", "README.md", "pyproject.toml", "Makefile", "LICENSE")
+IMPORTED = (
+    *("pytest", "_pytest.terminal", "_pytest.python", "hypothesis", "numpy", "torch", "yaml"),
+    *("llvmlite.binding", "automata.tm.mntm", "safetensors.numpy", "typer.testing"),
+)
 MEMORY = 24 << 30
 """The most address space of a process: a mutant that fills memory ends, and nothing else does."""
+
+WAITING = 12
+"""How many times longer than it computes a process may take: a test that waits for ever ends too."""
 
 
 class Tree:
@@ -63,47 +71,36 @@ class Tree:
     ) -> tuple[str, str]:
         """Run pytest with an empty cache folder, one thread, and without a GPU."""
         plugin = "tests.campaigns.mutation.pytest_plugin"
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", plugin, *arguments]
-        command += ["-p", "no:cacheprovider"]
+        words = ["-q", "--tb=no", "-p", plugin, "-p", "no:cacheprovider", *arguments]
         path = [str(self.folder / "src"), str(self.folder), os.environ.get("PYTHONPATH", "")]
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
             environment |= {"PYTHONPATH": ":".join(filter(None, path)), "CUDA_VISIBLE_DEVICES": ""}
-            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **more}
-            return _ended(command, self.folder, environment, seconds)
+            done = self._server.run(
+                words,
+                folder=self.folder,
+                environment=environment,
+                seconds=ceil(WAITING * seconds),
+                computing=ceil(seconds),
+            )
+        return _ended(done)
+
+    @cached_property
+    def _server(self) -> Server:
+        """A process that has imported all but the package and its tests."""
+        return Server("pytest:console_main", IMPORTED, ("tests", "tapeformer"), MEMORY)
 
 
-def _bounded() -> None:
-    """Bound the memory of a process that is about to start."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
-def _ended(
-    command: list[str], folder: Path, environment: dict[str, str], seconds: float
-) -> tuple[str, str]:
-    """Run a command; return whether a test failed, and which."""
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=_bounded,
-    )
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return "timeout", f"{seconds:.0f} s"
-    if process.returncode == 0:
+def _ended(done: CompletedProcess[str]) -> tuple[str, str]:
+    """Return whether a test failed, and which."""
+    if done.returncode in (-signal.SIGALRM, -signal.SIGXCPU):
+        return "timeout", ""
+    if done.returncode == 0:
         return "survived", ""
+    output = done.stdout + done.stderr
     failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
     if failed:
         return "killed", failed[0].partition(" - ")[0]
-    crashed = process.returncode < 0
-    return ("killed" if crashed else "unclear"), f"{process.returncode}: {output.strip()[-300:]}"
+    crashed = done.returncode < 0
+    return ("killed" if crashed else "unclear"), f"{done.returncode}: {output.strip()[-300:]}"
