@@ -12,7 +12,7 @@ test: .venv/dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # The types of the explorer's page, written as comments; needs npm, nobody else does.
 page:

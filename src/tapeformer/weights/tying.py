@@ -114,17 +114,27 @@ class LevelShift:
 
     def __init__(self, levels: int) -> None:
         self.levels = levels
+        self._shifted: dict[tuple[str, int], str] = {}
+        self._levels_at: dict[tuple[int, str], list[int]] = {}
+        for home in range(levels + 1):
+            for level in range(1, levels + 1):
+                told = (home, self._relative(level, home))
+                self._levels_at.setdefault(told, []).append(level)
 
     def key(self, names: Key) -> Key:
         """Name of an entry with levels told relative to the first one, which is left open."""
-        found = LEVELLED.search("\n".join(names))
+        found = next(filter(None, map(LEVELLED.search, names)), None)
         home = int(found[2]) if found else 0
-
-        def told(match: re.Match[str]) -> str:
-            return f"{match[1]}<{self._relative(int(match[2]), home)}>"
-
-        path, row, column = (LEVELLED.sub(told, name) for name in names)
+        path, row, column = (self._told(name, home) for name in names)
         return f"{self._place(home)}|{path}", row, column
+
+    def _told(self, name: str, home: int) -> str:
+        """Return a name with its levels told relative to one; most names occur many times."""
+        if (name, home) not in self._shifted:
+            self._shifted[name, home] = LEVELLED.sub(
+                lambda match: f"{match[1]}<{self._relative(int(match[2]), home)}>", name
+            )
+        return self._shifted[name, home]
 
     def instances(self, key: Key) -> Iterator[Key]:
         """Yield the names of all entries that a key stands for, at every level where it may be."""
@@ -139,9 +149,8 @@ class LevelShift:
             path, row, column = text.split("\n")
             yield path, row, column
             return
-        for level in range(1, self.levels + 1):
-            if self._relative(level, home) == match[1]:
-                yield from self._at(home, text.replace(f"<{match[1]}>", str(level)))
+        for level in self._levels_at.get((home, match[1]), ()):
+            yield from self._at(home, text.replace(f"<{match[1]}>", str(level)))
 
     def _place(self, level: int) -> str:
         """Return which kind of level: the first two and the last are like no other."""
