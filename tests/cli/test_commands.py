@@ -29,7 +29,8 @@ def server() -> forked.Server:
     """A process that has imported what most commands need."""
     used = ("inference.run", "inference.batch.run", "inference.compare", "engines.native.engine")
     modules = (*(f"cli.{command}" for command in COMMANDS), *used)
-    return forked.Server("tapeformer.__main__:main", [f"tapeformer.{name}" for name in modules])
+    imported = ["torch", *(f"tapeformer.{name}" for name in modules)]
+    return forked.Server("tapeformer.__main__:main", imported)
 
 
 def record(*words: str, status: int = 0) -> dict[str, Any]:

@@ -39,6 +39,8 @@ from tests.campaigns.mutation.tree import ROOT, Tree
 HERE = Path(__file__).parent
 EXPLAINED = HERE / "explained.json"
 PATIENCE, TIMES = 20.0, 6.0
+LOOKING = 40.0
+"""Seconds of a test file that the survey sees; tests behind them are left to `--whole`."""
 FIRST = 5.0
 """Seconds of tests in the first process; where none fails, a second one runs the others."""
 T = TypeVar("T")
@@ -94,7 +96,7 @@ class Campaign:
 
         def look(tree: Tree, file: str) -> Record:
             begun = time.monotonic()
-            self.survey.look(tree, file, min(300.0, max(self.trees.left(), 1.0)))
+            self.survey.look(tree, file, min(LOOKING, max(self.trees.left(), 1.0)))
             return {"file": file, "seconds": time.monotonic() - begun}
 
         for record in self.trees.each(self.survey.missing(), look):
