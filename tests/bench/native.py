@@ -22,7 +22,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import native
 from tapeformer.engines.batch import Limits, prompts_of
 from tapeformer.engines.logic.synthesis import netlist_of
-from tapeformer.engines.native.batch import INPUTS, Batch
+from tapeformer.engines.native.batch import Batch
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
@@ -53,7 +54,7 @@ def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
     """Tokens per second of 256 equal streams that do not stop before their limit."""
     reader = Reader(bundle)
     prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)] * INPUTS)
-    streams = Batch(bundle.weights, bundle.offsets, folder)
+    streams = Batch(bundle.weights, bundle.offsets, folder, watched=reader.watched)
     best = 0.0
     for _ in range(runs):
         started = perf_counter()

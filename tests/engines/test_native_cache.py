@@ -37,8 +37,8 @@ def tokens(folder: Path) -> list[list[int]]:
     return rows
 
 
-def code(content: bytes) -> MachineCode:
-    return MachineCode(MemoryLayout(1, 8, 2, 0, 1, False, (((0, 1), (1, 1)),)), content)
+def code(content: bytes) -> MachineCode[MemoryLayout]:
+    return MachineCode(MemoryLayout(2, 0, 1, False, 8, (((0, 1), (1, 1)),)), content)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "other"])
@@ -91,7 +91,7 @@ def test_what_was_made_is_found_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_refusal_is_kept_like_code(damaged: bool, tmp_path: Path) -> None:
-    def refuse() -> MachineCode:
+    def refuse() -> MachineCode[MemoryLayout]:
         asked.append("made")
         raise NotLogicError("too intricate")
 
@@ -114,7 +114,7 @@ def test_the_key_sees_every_parameter() -> None:
 
 
 LAYOUT = {
-    **{"elements": 1, "stride": 8, "spill_slots": 2, "margin_digits": 0},
+    **{"stride": 8, "spill_slots": 2, "margin_digits": 0},
     **{"proven_margin": 1, "stores_words": False},
     "value_masks": [[[0, 1], [1, 1]]],
 }

@@ -9,7 +9,7 @@ from functools import cached_property
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch import INPUTS
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.gallery import gallery_machine
 from tapeformer.machine.record import TuringMachine
 

@@ -18,7 +18,8 @@ from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
 from tapeformer.engines.batch import Limits, prompts_of
-from tapeformer.engines.native.batch import INPUTS, Batch
+from tapeformer.engines.native.batch import Batch
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.inference.decode import Reader
@@ -123,7 +124,8 @@ def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
 def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) -> Entrant:
     """Run many inputs at once in this process, each to its verdict or a number of steps."""
     assert len(words) <= INPUTS
-    reader, batch = Reader(bundle), Batch(bundle.weights, bundle.offsets, folder)
+    reader = Reader(bundle)
+    batch = Batch(bundle.weights, bundle.offsets, folder, watched=reader.watched)
     prompts = prompts_of([prompt_rows(reader, word) for word in words])
 
     def once() -> Made:

@@ -47,6 +47,11 @@ class Reader:
         grow = index.get(str(bundle.answer.get("grow", "")))
         self.grow = None if grow is None else (grow, self.factors[grow].values.index("0"))
 
+    @property
+    def watched(self) -> tuple[int, int]:
+        """The factors that tell whether a run goes on and how many steps a token makes."""
+        return self.verdict, self.stepped
+
     def prompt(self, word: Sequence[str]) -> tuple[Token, ...]:
         """Return the prompt of a word, which must fit."""
         check_word(self.bundle.layout, word)

@@ -15,7 +15,7 @@ import pytest
 from tapeformer.bundle.save import bundle_files
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch import INPUTS
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine

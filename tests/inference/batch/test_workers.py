@@ -15,7 +15,7 @@ from distributed import LocalCluster
 
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch import INPUTS as SIDE_BY_SIDE
+from tapeformer.engines.native.batch_memory import INPUTS as SIDE_BY_SIDE
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tapeformer.engines.gpu.factor_codes import digits_of
+from tapeformer.engines.logic.factor_codes import digits_of
 from tapeformer.engines.logic.program import LoadFetched, Program
 
 WORD_INPUTS = 32

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.batch import Prompts
-from tapeformer.engines.gpu.factor_codes import codes, digits_of
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, KernelLayout
+from tapeformer.engines.logic.factor_codes import codes, digits_of
 from tapeformer.windows import Integers
 
 UNUSED = -1

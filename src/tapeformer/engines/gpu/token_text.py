@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.engines.gpu.factor_codes import codes, digits_of, digits_to_test
 from tapeformer.engines.gpu.llvm_lines import GLOBAL, SHARED, LlvmLines
 from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS, KernelLayout, factors_by_word
+from tapeformer.engines.logic.factor_codes import codes, digits_of, digits_to_test
 from tapeformer.engines.logic.program import (
     Binary,
     BinaryOpcode,

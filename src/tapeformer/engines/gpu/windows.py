@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.gpu.device import Address, Device
-from tapeformer.engines.gpu.factor_codes import digits_of, values_by_code
 from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS, WORD_INPUTS, KernelLayout
+from tapeformer.engines.logic.factor_codes import digits_of, values_by_code
 from tapeformer.windows import Flags, Integers
 
 Words = NDArray[np.uint32]

@@ -57,8 +57,8 @@ class LoadFetched(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class StoreToken(Operation):
-    """Stores a further word of the newest token, for heads to fetch later."""
+class Store(Operation):
+    """What the operations that store a word share."""
 
     word: int
     operand: int
@@ -67,6 +67,16 @@ class StoreToken(Operation):
     def operands(self) -> tuple[int, ...]:
         """Return the operation whose value is stored."""
         return (self.operand,)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreToken(Store):
+    """Stores a further word of the newest token, for heads to fetch later."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreNext(Store):
+    """Stores a word of the next token, in programs that say themselves when."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeformer.engines.native.cache import CodeCache, MachineCode, key_of
 from tapeformer.engines.native.compiler import target
+from tapeformer.engines.native.memory_layout import BatchLayout, MemoryLayout
 from tapeformer.weights.record import TransformerWeights
 
-BATCH_ELEMENTS = 4
-"""A batch has 256 inputs: four times 64 bits are a vector register."""
 
-
-def single_code(weights: TransformerWeights, cache: CodeCache) -> MachineCode:
+def single_code(weights: TransformerWeights, cache: CodeCache) -> MachineCode[MemoryLayout]:
     """Return machine code for one stream."""
 
-    def make() -> MachineCode:
+    def make() -> MachineCode[MemoryLayout]:
         from tapeformer.engines.native import codegen
 
         return codegen.single_stream(weights)
@@ -30,12 +30,14 @@ def _single_key(weights: TransformerWeights) -> str:
     return key_of(weights, "single", target())
 
 
-def batch_code(weights: TransformerWeights, cache: CodeCache) -> MachineCode:
-    """Return machine code for many inputs at once."""
+def batch_code(
+    weights: TransformerWeights, cache: CodeCache, watched: Sequence[int]
+) -> MachineCode[BatchLayout]:
+    """Return machine code for many inputs at once; `watched` are factors to be looked at."""
 
-    def make() -> MachineCode:
+    def make() -> MachineCode[BatchLayout]:
         from tapeformer.engines.native import codegen
 
-        return codegen.batch(weights, BATCH_ELEMENTS)
+        return codegen.batch(weights, watched)
 
-    return cache.get(key_of(weights, "batch", target()), make)
+    return cache.get(key_of(weights, "batch", tuple(watched), target()), make)

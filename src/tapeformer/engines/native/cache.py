@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from tapeformer.cache.key import key_for
 from tapeformer.cache.store import Store
 from tapeformer.engines.logic.netlist import NotLogicError
-from tapeformer.engines.native.memory_layout import MemoryLayout
+from tapeformer.engines.native.memory_layout import BatchLayout, CodeLayout, MemoryLayout
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights
 
@@ -25,11 +25,18 @@ PLAIN: dict[object, tuple[type, ...]] = {
 """Types of a memory layout's fields, as they are annotated, and of the values that JSON has for them."""
 
 
+NESTED: dict[object, int] = {"Numbers": 1, "Rows": 2, "ValueMasks": 3}
+"""How deep the lists of numbers are that the other fields hold."""
+
+
+Layout = TypeVar("Layout", bound=CodeLayout, covariant=True)
+
+
 @dataclass(frozen=True)
-class MachineCode:
+class MachineCode(Generic[Layout]):
     """Machine code and how to use it."""
 
-    layout: MemoryLayout
+    layout: Layout
     machine_code: bytes
 
 
@@ -63,7 +70,7 @@ class CodeCache:
     def __init__(self, folder: Path | None = None) -> None:
         self.store = Store("code", folder)
 
-    def get(self, key: str, make: Callable[[], MachineCode]) -> MachineCode:
+    def get(self, key: str, make: Callable[[], MachineCode[Any]]) -> MachineCode[Any]:
         """Return what is kept under a key, made now if there is nothing; NotLogicError as `make`."""
         found = self.find(key)
         if found is None:
@@ -73,20 +80,20 @@ class CodeCache:
             raise NotLogicError(found.reason)
         return found
 
-    def find(self, key: str) -> MachineCode | Refusal | None:
+    def find(self, key: str) -> MachineCode[Any] | Refusal | None:
         """Return what is kept under a key, if it is sound."""
         content = self.store.get(key)
         return None if content is None else _unpacked(content)
 
 
-def _outcome(make: Callable[[], MachineCode]) -> MachineCode | Refusal:
+def _outcome(make: Callable[[], MachineCode[Any]]) -> MachineCode[Any] | Refusal:
     try:
         return make()
     except NotLogicError as error:
         return Refusal(str(error))
 
 
-def _packed(found: MachineCode | Refusal) -> bytes:
+def _packed(found: MachineCode[Any] | Refusal) -> bytes:
     """Return the length of a header, the header in JSON, and the machine code."""
     entries, code = (
         (asdict(found.layout), found.machine_code)
@@ -97,7 +104,7 @@ def _packed(found: MachineCode | Refusal) -> bytes:
     return len(header).to_bytes(8, "little") + header + code
 
 
-def _unpacked(content: bytes) -> MachineCode | Refusal | None:
+def _unpacked(content: bytes) -> MachineCode[Any] | Refusal | None:
     """Return what an entry holds; None where its header is not one that was written."""
     end = 8 + int.from_bytes(content[:8], "little")
     try:
@@ -109,15 +116,26 @@ def _unpacked(content: bytes) -> MachineCode | Refusal | None:
         return None
 
 
-def _layout(entries: Mapping[str, Any]) -> MemoryLayout:
+def _layout(entries: Mapping[str, Any]) -> CodeLayout:
     """Return the memory layout of a header; ValueError or TypeError where it is not complete or sound."""
-    plain = {field.name: PLAIN[field.type] for field in fields(MemoryLayout) if field.type in PLAIN}
-    given = {name: _of_type(entries[name], *types) for name, types in plain.items()}
-    masks = tuple(
-        tuple((_of_type(word, int), _of_type(mask, int)) for word, mask in factor)
-        for factor in entries["value_masks"]
-    )
-    return MemoryLayout(**{**entries, **given, "value_masks": masks})
+    kind = BatchLayout if "rings" in entries else MemoryLayout
+    given = {
+        field.name: _of_type(entries[field.name], *PLAIN[field.type])
+        if field.type in PLAIN
+        else _tuples(entries[field.name], NESTED[field.type])
+        for field in fields(kind)
+    }
+    return kind(**{**entries, **given})
+
+
+def _tuples(value: Any, depth: int) -> Any:
+    """Return lists of lists of numbers as tuples; the innermost of several have two numbers or more."""
+    if depth == 1:
+        return tuple(_of_type(number, int) for number in _of_type(value, list))
+    rows = tuple(_tuples(part, depth - 1) for part in _of_type(value, list))
+    if depth == 2 and any(len(row) < 2 for row in rows):
+        raise ValueError("a header that was not written here")
+    return rows
 
 
 def _of_type(value: Any, *types: type) -> Any:

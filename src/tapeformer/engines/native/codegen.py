@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeformer.engines.logic.and_inverter_graph import FALSE
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
+from tapeformer.engines.logic.coded_program import coded_program
 from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
 from tapeformer.engines.logic.program import ONES, Program
@@ -13,47 +16,51 @@ from tapeformer.engines.native.compiler import object_code
 from tapeformer.engines.native.llvm_batch_loop import llvm_batch_text
 from tapeformer.engines.native.llvm_functions import Liveness
 from tapeformer.engines.native.llvm_loop import llvm_text
-from tapeformer.engines.native.memory_layout import MemoryLayout, ValueMasks
+from tapeformer.engines.native.memory_layout import BatchLayout, MemoryLayout, ValueMasks
 from tapeformer.engines.native.packed_program import is_packable, packed_program
 from tapeformer.engines.native.word_shape import word_shape
 from tapeformer.weights.record import TransformerWeights
 
 
-def single_stream(weights: TransformerWeights) -> MachineCode:
+def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
     """Return code for one stream: packed words where that makes a shorter program."""
     netlist = netlist_of(weights)
     sliced = bit_sliced_program(netlist)
     if is_packable(netlist):
         program, masks = packed_program(netlist)
         if len(program.operations) < len(sliced.operations):
-            return _compiled(netlist, program, 1, masks, llvm_text(program, 1))
-    masks = _one_word_per_value(netlist)
-    return _compiled(netlist, sliced, 1, masks, llvm_text(sliced, 1))
+            return _single(netlist, program, masks)
+    return _single(netlist, sliced, _one_word_per_value(netlist))
 
 
-def batch(weights: TransformerWeights, elements: int) -> MachineCode:
-    """Return bit-sliced code for 64 inputs for each element of a word."""
+def batch(weights: TransformerWeights, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
+    """Return bit-sliced code for many inputs; `watched` are factors that ends and counts depend on."""
     netlist = netlist_of(weights)
-    program = with_short_lifetimes(bit_sliced_program(netlist))
-    masks = _one_word_per_value(netlist)
-    return _compiled(netlist, program, elements, masks, llvm_batch_text(program, elements))
+    sizes = [len(factor) for factor in netlist.token]
+    ordered = with_short_lifetimes(bit_sliced_program(netlist))
+    stores_words = ordered.width > len(ordered.next_token)
+    program, words = coded_program(ordered, sizes, watched)
+    liveness = Liveness(program)
+    common = _common(netlist, program, liveness, stores_words)
+    layout = BatchLayout(*common, words.sizes, words.resident, words.coded, words.rings)
+    return MachineCode(layout, object_code(llvm_batch_text(program, words, liveness)))
 
 
-def _compiled(
-    netlist: Netlist, program: Program, elements: int, masks: ValueMasks, text: str
-) -> MachineCode:
-    layout = MemoryLayout(
-        elements=elements,
-        stride=word_shape(program, elements).stride,
-        spill_slots=len(Liveness(program).slots),
-        margin_digits=len(program.margin),
-        proven_margin=netlist.proven_margin,
-        stores_words=program.width > len(program.next_token),
-        value_masks=masks,
-    )
-    if layout.stores_words and netlist.guard != FALSE:
+def _single(netlist: Netlist, program: Program, masks: ValueMasks) -> MachineCode[MemoryLayout]:
+    liveness = Liveness(program)
+    stores_words = program.width > len(program.next_token)
+    common = _common(netlist, program, liveness, stores_words)
+    layout = MemoryLayout(*common, word_shape(program, 1).stride, masks)
+    return MachineCode(layout, object_code(llvm_text(program, liveness)))
+
+
+def _common(
+    netlist: Netlist, program: Program, liveness: Liveness, stores_words: bool
+) -> tuple[int, int, int | None, bool]:
+    """Return the fields of a `CodeLayout`."""
+    if stores_words and netlist.guard != FALSE:
         raise NotLogicError("what heads fetch is more than tokens, and not all is proven")
-    return MachineCode(layout, object_code(text))
+    return liveness.slot_count, len(program.margin), netlist.proven_margin, stores_words
 
 
 def _one_word_per_value(netlist: Netlist) -> ValueMasks:

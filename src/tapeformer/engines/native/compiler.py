@@ -57,8 +57,8 @@ class Loaded:
     owner: Any
 
 
-def loaded(code: bytes) -> Loaded:
-    """Return the function `run` of machine code."""
+def loaded(code: bytes, numbers: int = 3) -> Loaded:
+    """Return the function `run` of machine code: an address, so many numbers, six more addresses."""
     import llvmlite.binding as llvm
 
     machine = _machine()
@@ -68,7 +68,6 @@ def loaded(code: bytes) -> Loaded:
     address = owner.get_function_address("run")
     if not address:
         raise ValueError("the code has no function to run")
-    numbers = [ctypes.c_int64] * 3
-    pointers = [ctypes.c_void_p] * 6
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers, *pointers)(address)
+    given = [ctypes.c_void_p, *[ctypes.c_int64] * numbers, *[ctypes.c_void_p] * 6]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *given)(address)
     return Loaded(function, owner)

@@ -20,6 +20,7 @@ from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import single_code
 from tapeformer.engines.native.cache import CodeCache, MachineCode
+from tapeformer.engines.native.memory_layout import MemoryLayout
 from tapeformer.engines.native.ring_buffer import RingBuffer
 from tapeformer.engines.stream import Stop, Stream, Value
 from tapeformer.faults import Fault, TapeformerError
@@ -60,7 +61,7 @@ class Engine(Stream):
             self.reason = str(error)
             return None
 
-    def _ring_for(self, code: MachineCode) -> RingBuffer:
+    def _ring_for(self, code: MachineCode[MemoryLayout]) -> RingBuffer:
         return RingBuffer(
             code, AttentionOffsets(self.weights, self.offsets, self.window), self.window
         )

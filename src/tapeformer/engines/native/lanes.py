@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.native.memory_layout import ValueMasks
+from tapeformer.engines.native.batch_memory import BatchMemory
+from tapeformer.engines.native.llvm_batch_functions import WORD_OCTETS
 from tapeformer.windows import Flags, Integers
 
 Words = NDArray[np.uint64]
@@ -32,65 +33,92 @@ def numbers(digits: Words, lanes: Integers) -> Integers:
     return total
 
 
-class Ring:
-    """A ring of tokens in which every value of a factor is a word and every input a bit of it."""
-
-    def __init__(self, memory: Words, value_masks: ValueMasks) -> None:
-        self.octets = memory.view(np.uint8).reshape(-1)
-        self.capacity, self.stride, elements = memory.shape
-        self.word_octets = 8 * elements
-        self.sizes = np.array([len(factor) for factor in value_masks])
-        self.first_word = np.array([factor[0][0] for factor in value_masks])
-        self.values = np.concatenate([np.arange(size) for size in self.sizes])
-        self.values = self.values.astype(np.min_scalar_type(int(self.sizes.max())))
-
-    def entry(self, places: Integers) -> Integers:
-        """Return the octets at which tokens begin."""
-        octets: Integers = (places & (self.capacity - 1)) * (self.stride * self.word_octets)
-        return octets
-
-
 class LaneTokens:
-    """Tokens of some inputs: the octet at which each begins, and the bit of its input."""
+    """Tokens of some inputs: the place of each, the octet of its input in a word and the bit in it."""
 
-    def __init__(self, ring: Ring, starts: Integers, bits: NDArray[np.uint8]) -> None:
-        self.ring, self.starts, self.bits = ring, starts, bits
+    def __init__(
+        self, windows: LaneWindows, places: Integers, lanes: Integers, bits: NDArray[np.uint8]
+    ) -> None:
+        self.memory, self.octets = windows.memory, windows.octets
+        self.places, self.lanes, self.bits = places, lanes, bits
 
     def has(self, factor: Integers | int, value: Integers | int) -> Flags:
         """Say which of the tokens have a value."""
-        words = self.ring.first_word[factor] + value
-        octets = self.ring.octets.take(self.starts + words * self.ring.word_octets)
-        found: Flags = (octets & self.bits) != 0
-        return found
+        memory = self.memory
+        coded = memory.coded[factor]
+        if not np.any(coded):
+            return self._bit(factor, value)
+        code, digits = memory.code_of[factor, value], memory.digits[factor]
+        starts, found = self._starts(factor), None
+        for digit in range(int(np.max(digits))):
+            same = self._at(starts, np.minimum(digit, np.maximum(digits - 1, 0)))
+            same = (same == (code >> digit & 1).astype(bool)) | (digit >= digits)
+            found = same if found is None else found & same
+        if found is None:
+            found = np.ones(np.broadcast_shapes(starts.shape, self.bits.shape), bool)
+        return found if np.all(coded) else np.where(coded, found, self._bit(factor, value))
 
     def values(self, factor: Integers | int) -> Integers:
         """Return each token's value of a factor."""
-        sizes = self.ring.sizes[factor]
-        total = np.zeros(np.broadcast_shapes(self.starts.shape, sizes.shape), np.int64)
-        for value in range(1, int(sizes.max(initial=0))):
-            found = self.has(factor, np.minimum(value, sizes - 1)) & (value < sizes)
-            total += value * found
+        memory = self.memory
+        coded, digits = memory.coded[factor], memory.digits[factor]
+        starts = self._starts(factor)
+        code = np.zeros(np.broadcast_shapes(starts.shape, self.bits.shape), np.int64)
+        for digit in range(int(np.max(digits, where=coded, initial=0))):
+            found = self._at(starts, np.minimum(digit, np.maximum(digits - 1, 0)))
+            code |= (found & (digit < digits)).astype(np.int64) << digit
+        found = memory.value_of[factor, np.where(coded, code, 0)]
+        return found if np.all(coded) else np.where(coded, found, self._value(factor))
+
+    def _value(self, factor: Integers | int) -> Integers:
+        """Return the values of resident factors: those of others mean nothing."""
+        sizes = self.memory.sizes[factor]
+        total: Integers = np.zeros(1, np.int64)
+        for value in range(1, int(np.max(sizes))):
+            found = self._bit(factor, np.minimum(value, sizes - 1)) & (value < sizes)
+            total = total + value * found
         return total
+
+    def _starts(self, factor: Integers | int) -> Integers:
+        """Return the octets at which factors begin in tokens, in the memory of the first input."""
+        memory, rings = self.memory, self.memory.factor_ring[factor]
+        if rings.size and (rings == rings.flat[0]).all():
+            rings = rings.flat[0]
+        entries = memory.starts[rings] + (self.places & memory.masks[rings]) * memory.strides[rings]
+        starts = WORD_OCTETS * entries + self.lanes
+        first = memory.index[np.minimum(memory.first[factor], len(memory.index) - 1)]
+        found: Integers = starts + WORD_OCTETS * first
+        return found
+
+    def _at(self, starts: Integers, words: Integers | int) -> Flags:
+        found: Flags = (self.octets.take(starts + WORD_OCTETS * words) & self.bits) != 0
+        return found
+
+    def _bit(self, factor: Integers | int, value: Integers | int) -> Flags:
+        return self._at(self._starts(factor), np.where(self.memory.coded[factor], 0, value))
 
 
 class LaneWindows:
-    """The windows of inputs that have ended, each at a place of its own: see `Windows`."""
+    """The windows of inputs that have ended, each at a place of its own: see `Windows`.
 
-    def __init__(self, ring: Ring, lanes: Integers, ends: Integers, window: int) -> None:
-        self.ring, self.ends = ring, ends
-        self.octet, self.bit = lanes >> 3, (1 << (lanes & 7)).astype(np.uint8)
+    Of each factor the tokens that heads could still fetch are there, and no others.
+    """
+
+    def __init__(
+        self, memory: BatchMemory, words: Words, lanes: Integers, ends: Integers, window: int
+    ) -> None:
+        self.memory, self.ends = memory, ends
+        self.octets = words.view(np.uint8).reshape(-1)
+        self.lane, self.bit = lanes >> 3, (1 << (lanes & 7)).astype(np.uint8)
         self.lengths = np.minimum(ends + 1, window)
 
     def at(self, inputs: Integers, ages: Integers) -> LaneTokens:
         """Return the tokens of some ages in the windows of some inputs."""
-        starts = self.ring.entry(self.ends[inputs] - ages) + self.octet[inputs]
-        return LaneTokens(self.ring, starts, self.bit[inputs])
+        return LaneTokens(self, self.ends[inputs] - ages, self.lane[inputs], self.bit[inputs])
 
     def rows(self, input: int) -> NDArray[np.int32]:
-        """Return a whole window as rows of value numbers, oldest first."""
-        ring, end = self.ring, int(self.ends[input])
-        places = np.arange(end + 1 - int(self.lengths[input]), end + 1) & (ring.capacity - 1)
-        shaped = ring.octets.reshape(ring.capacity, ring.stride, ring.word_octets)
-        found = shaped[places, : len(ring.values), self.octet[input]] & self.bit[input] != 0
-        rows = np.add.reduceat(found * ring.values, ring.first_word, axis=1)
-        return rows.astype(np.int32)
+        """Return a window, oldest first; what no head can fetch any more is 0 in it."""
+        ages = np.arange(int(self.lengths[input]))[::-1, None]
+        tokens = self.at(np.array(input), ages)
+        found = tokens.values(np.arange(len(self.memory.sizes)))
+        return np.where(ages < self.memory.kept, found, 0).astype(np.int32)

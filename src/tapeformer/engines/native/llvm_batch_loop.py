@@ -1,162 +1,148 @@
 """The token loop of a batch in LLVM: inputs end one by one, and the loop goes on for the others.
 
-It notes when each input made its first counted token and when it ended, and comes back when
-the window of an ended input is about to be overwritten, so that many are read at once.
+It notes when each input made its first counted token and when it ended; an input whose guard is set
+is marked and goes on no longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tapeformer.engines.logic.coded_program import TokenWords
 from tapeformer.engines.logic.program import ONES, WORD_BITS, Program
-from tapeformer.engines.native.llvm_functions import Liveness
-from tapeformer.engines.native.llvm_loop import (
-    guard,
-    is_set,
-    margins,
-    pieces_text,
-    slot,
-    token,
+from tapeformer.engines.native.llvm_batch_functions import (
+    NEXT,
+    SHAPE,
+    AddressTable,
+    batch_functions,
+    locate_text,
 )
-from tapeformer.engines.native.word_shape import WordShape, word_shape
+from tapeformer.engines.native.llvm_functions import Liveness
+from tapeformer.engines.native.llvm_loop import COUNTER, is_set, margins, slot
+from tapeformer.engines.native.word_shape import WordShape
 
-LIVE, FRESH = 0, 1
-"""Words of `lanes`: inputs under way, and those of them without a counted token so far."""
-STOP, SLACK, COUNTED = 0, 1, 2
-"""Numbers of `asked`: the word that says that an input goes on, how many tokens may be made after
-an input has ended, how many words are counted; then the word and the digit of each of them."""
+LIVE, FRESH, UNENDED, DOUBTED, LANE_ROWS = range(5)
+"""Words of `lanes`: inputs under way, those without a counted token so far, those whose windows may
+change, those that another engine must decide."""
+STOP, COUNTED = 0, 1
+"""Numbers of `asked`: the word that says that an input goes on, how many words are counted; then the
+word and the digit of each of them."""
+
+WORD = SHAPE.type
 
 
-def llvm_batch_text(program: Program, elements: int) -> str:
+def llvm_batch_text(program: Program, words: TokenWords, liveness: Liveness) -> str:
     """Return a module with the function `run`."""
-    shape = word_shape(program, elements)
-    liveness = Liveness(program)
-    texts = pieces_text(program, shape, liveness)
-    return "\n".join([*texts, _note(shape), *_loop(program, shape, len(texts), liveness)])
+    table = AddressTable(words)
+    texts = batch_functions(program, table, liveness)
+    loop = "\n".join(_loop(program, table, len(texts), liveness))
+    return "\n".join([*texts, locate_text(table), _note(SHAPE), loop])
 
 
-def _loop(program: Program, shape: WordShape, pieces: int, liveness: Liveness) -> Iterator[str]:
+def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness) -> Iterator[str]:
     """Yield the function `run`.
 
-    Its arguments: the ring, the place of the newest token and the mask of places; how many tokens to
-    make; each head's distance; room for results; `lanes`, the inputs under way, then for each input
-    the places of its first counted token and of its end; `asked`; the counters, and the smallest
-    margin so far. It returns the tokens made, negative and less one where the guard stopped it.
+    Its arguments: memory, the place of the newest token, how many tokens to make; each head's
+    distance; the geometry of rings; room for spill slots; `lanes`, and after its words for each input
+    the places of its first counted token and of its end; `asked`; the counters and after them the
+    smallest margin. It returns the tokens made.
     """
-    yield from _entry(shape)
-    yield from token(shape, pieces, _carried(shape))
-    yield from guard(program, shape, liveness, "%live")
-    yield "counted:"
-    yield from margins(program, shape, liveness, "%live")
-    yield from _count(shape)
-    yield from _events(shape)
-    yield from _exits(shape)
-
-
-def _entry(shape: WordShape) -> Iterator[str]:
-    word = shape.type
     yield (
-        "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
-        " ptr noalias %back, ptr noalias %slots, ptr noalias %lanes, ptr noalias %asked,"
-        " ptr noalias %counters, ptr noalias %margin) {"
+        "define i64 @run(ptr %memory, i64 %position, i64 %most, ptr %back, ptr %geometry,"
+        " ptr %slots, ptr %lanes, ptr %asked, ptr %counters) {"
     )
-    yield "entry:"
-    for name, index in (("stop", STOP), ("slack", SLACK), ("counts", COUNTED)):
+    yield f"entry:\n%table = alloca i8, i64 {table.octets}, align 64"
+    for name, index in (("stop", STOP), ("counts", COUNTED)):
         yield f"%{name}.p = getelementptr i64, ptr %asked, i64 {index}"
         yield f"%{name} = load i64, ptr %{name}.p"
     yield f"%pairs = getelementptr i64, ptr %asked, i64 {COUNTED + 1}"
-    yield slot(shape, "%lanes", LIVE, "%live.0")
-    yield slot(shape, "%lanes", FRESH, "%fresh.0")
-    yield f"%first.at = getelementptr {word}, ptr %lanes, i64 {FRESH + 1}"
-    yield f"%ended.at = getelementptr i64, ptr %first.at, i64 {shape.bits}"
+    yield f"%margin = getelementptr {WORD}, ptr %counters, i64 {COUNTER}"
+    yield f"%first.at = getelementptr {WORD}, ptr %lanes, i64 {LANE_ROWS}"
+    yield f"%ended.at = getelementptr i64, ptr %first.at, i64 {SHAPE.bits}"
+    for name, row in (
+        ("before", LIVE),
+        ("fresh", FRESH),
+        ("unended", UNENDED),
+        ("doubted", DOUBTED),
+    ):
+        yield f"%{name}.p = getelementptr {WORD}, ptr %lanes, i64 {row}"
     yield "br label %loop"
+    yield from _token(pieces)
+    yield slot(SHAPE, "%slots", liveness.slots[program.guard], "%guard")
+    yield f"%before = load {WORD}, ptr %before.p\n%fresh = load {WORD}, ptr %fresh.p"
+    yield f"%doubt = and {WORD} %guard, %before"
+    yield f"%live = xor {WORD} %before, %doubt"
+    yield from margins(program, SHAPE, liveness, "%live")
+    yield from _count()
+    yield from _events()
 
 
-def _carried(shape: WordShape) -> list[str]:
-    """Return what goes from token to token: the inputs under way, and when to come back."""
-    lanes = [
-        f"%{name} = phi {shape.type} [ %{name}.0, %entry ], [ %{name}.n, %again ]"
-        for name in ("live", "fresh")
-    ]
-    return [*lanes, "%until = phi i64 [ %most, %entry ], [ %until.n, %again ]"]
+def _token(pieces: int) -> Iterator[str]:
+    """Write one token: its addresses, then the pieces."""
+    yield "loop:\n%made = phi i64 [ 0, %entry ], [ %more, %again ]"
+    yield "%now = add i64 %position, %made\n%after = add i64 %now, 1\n%more = add i64 %made, 1"
+    arguments = "ptr %memory, i64 %now, ptr %back, ptr %geometry, ptr %table"
+    yield f"call void @locate({arguments})"
+    for number in range(pieces):
+        yield f"call void @piece{number}(ptr %table, ptr %slots, ptr %unended.p)"
+    yield f"%next.e = getelementptr ptr, ptr %table, i64 {NEXT}\n%next = load ptr, ptr %next.e"
 
 
-def _count(shape: WordShape) -> Iterator[str]:
+def _count() -> Iterator[str]:
     """Add to the counters: for each counted word a carry from its digit on."""
-    word, zero = shape.type, shape.constant(0)
-    yield "%more = add i64 %made, 1"
-    yield "br label %pair"
-    yield "pair:"
-    yield "%number = phi i64 [ 0, %counted ], [ %number.n, %added ]"
-    yield f"%hits = phi {word} [ {zero}, %counted ], [ %hits.n, %added ]"
+    zero = SHAPE.constant(0)
+    yield "br label %pair\npair:"
+    yield "%number = phi i64 [ 0, %loop ], [ %number.n, %added ]"
+    yield f"%hits = phi {WORD} [ {zero}, %loop ], [ %hits.n, %added ]"
     yield "%all = icmp eq i64 %number, %counts"
-    yield "br i1 %all, label %events, label %one"
-    yield "one:"
+    yield "br i1 %all, label %events, label %one\none:"
     yield "%word.p = getelementptr {i64, i64}, ptr %pairs, i64 %number, i32 0"
     yield "%digit.p = getelementptr {i64, i64}, ptr %pairs, i64 %number, i32 1"
     yield "%word = load i64, ptr %word.p\n%digit = load i64, ptr %digit.p"
-    yield slot(shape, "%next", "%word", "%hit.all")
-    yield f"%hit = and {word} %hit.all, %live"
-    yield f"%hits.n = or {word} %hits, %hit"
+    yield slot(SHAPE, "%next", "%word", "%hit.all")
+    yield f"%hit = and {WORD} %hit.all, %live"
+    yield f"%hits.n = or {WORD} %hits, %hit"
     yield "%number.n = add i64 %number, 1"
-    yield "br label %carrying"
-    yield "carrying:"
-    yield f"%carry = phi {word} [ %hit, %one ], [ %over, %adding ]"
+    yield "br label %carrying\ncarrying:"
+    yield f"%carry = phi {WORD} [ %hit, %one ], [ %over, %adding ]"
     yield "%place = phi i64 [ %digit, %one ], [ %higher, %adding ]"
-    yield is_set(shape, "%carry", "%carries")
-    yield "br i1 %carries, label %adding, label %added"
-    yield "adding:"
-    yield slot(shape, "%counters", "%place", "%digits")
-    yield f"%over = and {word} %digits, %carry"
-    yield f"%sum = xor {word} %digits, %carry"
-    yield f"store {word} %sum, ptr %digits.p"
+    yield is_set(SHAPE, "%carry", "%carries")
+    yield "br i1 %carries, label %adding, label %added\nadding:"
+    yield slot(SHAPE, "%counters", "%place", "%digits")
+    yield f"%over = and {WORD} %digits, %carry"
+    yield f"%sum = xor {WORD} %digits, %carry"
+    yield f"store {WORD} %sum, ptr %digits.p"
     yield "%higher = add i64 %place, 1"
-    yield "br label %carrying"
-    yield "added:"
-    yield "br label %pair"
+    yield "br label %carrying\nadded:\nbr label %pair"
 
 
-def _events(shape: WordShape) -> Iterator[str]:
-    """Note first counted tokens and ends; leave when no input is left or a window is at risk."""
-    word, ones = shape.type, shape.constant(ONES)
+def _events() -> Iterator[str]:
+    """Note first counted tokens, ends and doubts; leave when no input is left, or with enough tokens."""
+    ones = SHAPE.constant(ONES)
     yield "events:"
-    yield slot(shape, "%next", "%stop", "%running")
-    yield f"%halted = xor {word} %running, {ones}"
-    yield f"%ends = and {word} %halted, %live"
-    yield f"%begins = and {word} %hits, %fresh"
-    yield f"%live.n = xor {word} %live, %ends"
-    yield f"%fresh.n = xor {word} %fresh, %begins"
-    yield f"%event = or {word} %ends, %begins"
-    yield is_set(shape, "%event", "%eventful")
-    yield "br i1 %eventful, label %noting, label %again"
-    yield "noting:"
-    yield f"call void @note(ptr %first.at, {word} %begins, i64 %after)"
-    yield f"call void @note(ptr %ended.at, {word} %ends, i64 %after)"
-    yield is_set(shape, "%ends", "%some")
-    yield "%limit = add i64 %more, %slack"
-    yield "%sooner = icmp slt i64 %limit, %until"
-    yield "%shorter = and i1 %some, %sooner"
-    yield "%until.e = select i1 %shorter, i64 %limit, i64 %until"
-    yield is_set(shape, "%live.n", "%left")
-    yield "%until.l = select i1 %left, i64 %until.e, i64 %more"
-    yield "br label %again"
-    yield "again:"
-    yield "%until.n = phi i64 [ %until, %events ], [ %until.l, %noting ]"
-    yield "%enough = icmp sge i64 %more, %until.n"
-    yield "br i1 %enough, label %done, label %loop"
-
-
-def _exits(shape: WordShape) -> Iterator[str]:
-    """Both ways out: enough tokens, and the guard's; the inputs under way are left in `lanes`."""
-    ways = (("done", ".n", "ret i64 %more"), ("stopped", "", "%negative = sub i64 -1, %made"))
-    for label, suffix, last in ways:
-        yield f"{label}:"
-        for name, index in (("live", LIVE), ("fresh", FRESH)):
-            address = f"%{name}.{label}"
-            yield f"{address} = getelementptr {shape.type}, ptr %lanes, i64 {index}"
-            yield f"store {shape.type} %{name}{suffix}, ptr {address}"
-        yield last
-    yield "ret i64 %negative\n}"
+    yield slot(SHAPE, "%next", "%stop", "%running")
+    yield f"%halted = xor {WORD} %running, {ones}"
+    yield f"%halts = and {WORD} %halted, %live"
+    yield f"%ends = or {WORD} %halts, %doubt"
+    yield f"%begins = and {WORD} %hits, %fresh"
+    yield f"%event = or {WORD} %ends, %begins"
+    yield f"%live.n = xor {WORD} %live, %halts"
+    yield is_set(SHAPE, "%event", "%eventful")
+    yield "br i1 %eventful, label %noting, label %again\nnoting:"
+    yield f"call void @note(ptr %first.at, {WORD} %begins, i64 %after)"
+    yield f"call void @note(ptr %ended.at, {WORD} %ends, i64 %after)"
+    yield f"%unended = load {WORD}, ptr %unended.p\n%doubted = load {WORD}, ptr %doubted.p"
+    yield f"%goes.on = xor {WORD} %ends, {ones}"
+    yield f"%unended.n = and {WORD} %unended, %goes.on"
+    yield f"%doubted.n = or {WORD} %doubted, %doubt"
+    yield f"%fresh.n = xor {WORD} %fresh, %begins"
+    yield f"store {WORD} %live.n, ptr %before.p"
+    for name in ("fresh", "unended", "doubted"):
+        yield f"store {WORD} %{name}.n, ptr %{name}.p"
+    yield "br label %again\nagain:"
+    yield from (is_set(SHAPE, "%live.n", "%left"), "%none = xor i1 %left, true")
+    yield "%made.all = icmp sge i64 %more, %most\n%enough = or i1 %made.all, %none"
+    yield "br i1 %enough, label %end, label %loop\nend:\nret i64 %more\n}"
 
 
 def _note(shape: WordShape) -> str:

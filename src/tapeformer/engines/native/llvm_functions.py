@@ -15,7 +15,7 @@ from tapeformer.engines.logic.program import (
     Operation,
     Program,
     Shift,
-    StoreToken,
+    Store,
 )
 from tapeformer.engines.native.word_shape import WordShape
 
@@ -35,27 +35,54 @@ def function_ranges(program: Program) -> list[range]:
 class Liveness:
     """Which values are live across functions or at the end, and the spill slots that hold them.
 
-    `next_words` has the words of the next token that an operation computes, `fetch_masks` the
-    lanes that each head contributes to a fetched word.
+    A slot is used again once no later function reads its value. `next_words` has the words of the
+    next token that an operation computes, `fetch_masks` the lanes that each head contributes to a
+    fetched word.
     """
 
     def __init__(self, program: Program) -> None:
-        self.slots: dict[int, int] = {}
-        for index in (program.guard, *program.margin):
-            self._spill(index)
         self.fetch_masks: dict[int, dict[int, int]] = {}
-        for index, operation in enumerate(program.operations):
-            for operand in operation.operands:
-                if operand // FUNCTION_OPERATIONS != index // FUNCTION_OPERATIONS:
-                    self._spill(operand)
+        for operation in program.operations:
             if isinstance(operation, LoadFetched):
                 self.fetch_masks.setdefault(operation.word, {}).update(operation.masks)
         self.next_words: dict[int, list[int]] = {}
         for word, index in enumerate(program.next_token):
             self.next_words.setdefault(index, []).append(word)
+        results = dict.fromkeys((program.guard, *program.margin))
+        self.slots = {index: slot for slot, index in enumerate(results)}
+        self.slot_count = len(self.slots)
+        self._assign_slots(_last_readers(program))
 
-    def _spill(self, index: int) -> None:
-        self.slots.setdefault(index, len(self.slots))
+    def _assign_slots(self, last: dict[int, int]) -> None:
+        """Give each value that a later function reads a slot, free ones first."""
+        free: list[int] = []
+        ending: dict[int, list[int]] = {}
+        ended = 0
+        for index, reader in sorted(last.items()):
+            if index in self.slots:
+                continue
+            while ended < index // FUNCTION_OPERATIONS:
+                free += ending.pop(ended, [])
+                ended += 1
+            slot = free.pop() if free else self.slot_count
+            self.slot_count = max(self.slot_count, slot + 1)
+            self.slots[index] = slot
+            ending.setdefault(reader, []).append(slot)
+
+
+def _last_readers(program: Program) -> dict[int, int]:
+    """Return the last function that reads each value of an earlier one.
+
+    Constants and words of the newest token are not among them: every function has them at hand.
+    """
+    last: dict[int, int] = {}
+    for index, operation in enumerate(program.operations):
+        function = index // FUNCTION_OPERATIONS
+        for operand in operation.operands:
+            at_hand = isinstance(program.operations[operand], Constant | LoadToken)
+            if operand // FUNCTION_OPERATIONS != function and not at_hand:
+                last[operand] = function
+    return last
 
 
 class StraightLineFunction:
@@ -74,14 +101,17 @@ class StraightLineFunction:
 
     def text(self) -> str:
         """Return the function as LLVM text."""
-        for index in self.indices:
-            self._operation(index, self.program.operations[index])
-        body = "\n".join(self.lines)
+        body = self._body()
         parameters = "ptr noalias %ring, i64 %now, i64 %mask, ptr noalias %back, ptr noalias %slots"
         return (
             f"define internal void @piece{self.number}({parameters}, ptr noalias %next) noinline {{\n"
             f"{self._token_address('%token', '%now')}\n{body}\nret void\n}}"
         )
+
+    def _body(self) -> str:
+        for index in self.indices:
+            self._operation(index, self.program.operations[index])
+        return "\n".join(self.lines)
 
     def _token_address(self, name: str, position: str) -> str:
         return (
@@ -116,11 +146,11 @@ class StraightLineFunction:
                 amount = self.shape.constant(abs(places))
                 self._define(name, f"{direction} {word} %v{operand}, {amount}")
             case LoadToken(index):
-                self._load(name, "%token", index)
+                self._load_token(name, index)
             case LoadFetched():
                 self._load_fetched(name, operation)
-            case StoreToken(index, operand):
-                self._store(f"%v{operand}", "%token", index)
+            case Store():
+                self._store_word(operation)
             case Constant(bits):
                 zero = self.shape.constant(0)
                 self._define(name, f"or {word} {self.shape.constant(bits)}, {zero}")
@@ -141,10 +171,22 @@ class StraightLineFunction:
                 raise TypeError(f"no LLVM text for {operation}")
 
     def _reload(self, index: int) -> None:
-        """Load a value that an earlier function has spilled."""
-        if index not in self.indices and index not in self.reloaded:
-            self.reloaded.add(index)
+        """Load a value that an earlier function has spilled, or that is at hand anyway."""
+        if index in self.indices or index in self.reloaded:
+            return
+        self.reloaded.add(index)
+        operation = self.program.operations[index]
+        if isinstance(operation, Constant | LoadToken):
+            self._compute(f"%v{index}", operation)
+        else:
             self._load(f"%v{index}", "%slots", self.liveness.slots[index])
+
+    def _load_token(self, name: str, word: int) -> None:
+        self._load(name, "%token", word)
+
+    def _store_word(self, operation: Store) -> None:
+        """Store a further word of the newest token."""
+        self._store(f"%v{operation.operand}", "%token", operation.word)
 
     def _define(self, name: str, text: str) -> str:
         self.lines.append(f"{name} = {text}")

@@ -16,10 +16,9 @@ COUNTER = 48
 """Binary digits of the counters."""
 
 
-def llvm_text(program: Program, parts: int) -> str:
+def llvm_text(program: Program, results: Liveness) -> str:
     """Return a module with the function `run`."""
-    shape = word_shape(program, parts)
-    results = Liveness(program)
+    shape = word_shape(program, 1)
     texts = pieces_text(program, shape, results)
     return "\n".join([*texts, _loop(program, shape, len(texts), results)])
 
@@ -43,8 +42,8 @@ def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) ->
     """
     lines = [
         *_entry(shape),
-        *token(shape, pieces),
-        *guard(program, shape, results, "%w6"),
+        *_token(shape, pieces),
+        *_guard(program, shape, results),
         "counted:",
         *margins(program, shape, results),
         *_count(shape),
@@ -70,10 +69,9 @@ def _entry(shape: WordShape) -> Iterator[str]:
     yield "br label %loop"
 
 
-def token(shape: WordShape, pieces: int, carried: Sequence[str] = ()) -> Iterator[str]:
-    """Write one token: its place in the ring, then the pieces; `carried` are values from token to token."""
+def _token(shape: WordShape, pieces: int) -> Iterator[str]:
+    """Write one token: its place in the ring, then the pieces."""
     yield "loop:"
-    yield from carried
     yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
     yield "%now = add i64 %position, %made"
     yield "%after = add i64 %now, 1"
@@ -114,10 +112,10 @@ def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
     )
 
 
-def guard(program: Program, shape: WordShape, results: Liveness, live: str) -> Iterator[str]:
-    """Stop where a speculation failed in a live lane."""
+def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
+    """Stop where a speculation failed."""
     yield slot(shape, "%slots", results.slots[program.guard], "%guard")
-    yield f"%doubt = and {shape.type} %guard, {live}"
+    yield f"%doubt = and {shape.type} %guard, %w6"
     yield is_set(shape, "%doubt", "%doubted")
     yield "br i1 %doubted, label %stopped, label %counted"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.logic.coded_program import TokenWords
 from tapeformer.engines.native.word_shape import CACHE_LINE
 
 WordMask = tuple[int, int]
@@ -16,41 +17,64 @@ WordMask = tuple[int, int]
 ValueMasks = tuple[tuple[WordMask, ...], ...]
 """The word and mask of each value of each factor."""
 
+Numbers = tuple[int, ...]
+Rows = tuple[Numbers, ...]
+
 
 @dataclass(frozen=True)
-class MemoryLayout:
-    """Sizes of the memory that machine code works on, and what is known of its margin.
+class CodeLayout:
+    """What machine code for one stream and for a batch has in common.
 
-    Words have `elements` times 64 bits, tokens `stride` words. `spill_slots` words hold values
-    between functions, `margin_digits` words the smallest margin. `stores_words`: a token has
-    further words, which are computed only when the next token is.
+    `spill_slots` words hold values between functions, `margin_digits` words the smallest margin.
+    `stores_words`: a token has further words, which are computed only when the next token is.
     """
 
-    elements: int
-    stride: int
     spill_slots: int
     margin_digits: int
     proven_margin: int | None
     stores_words: bool
+
+    @property
+    def proven(self) -> float:
+        """Return what is known of the margin without running."""
+        return float("inf") if self.proven_margin is None else self.proven_margin
+
+
+@dataclass(frozen=True)
+class MemoryLayout(CodeLayout):
+    """The memory of one stream: a ring of tokens of `stride` words."""
+
+    stride: int
     value_masks: ValueMasks
 
     def least_margin(self, digits: Iterable[int]) -> float:
         """Return the smaller of the proven margin and the computed one, given by its digits."""
         computed = sum(int(digit) << place for place, digit in enumerate(digits))
-        return float(min(self._proven, computed) if self.margin_digits else self._proven)
+        return float(min(self.proven, computed) if self.margin_digits else self.proven)
+
+
+@dataclass(frozen=True)
+class BatchLayout(CodeLayout):
+    """The memory of a batch: the fields of `TokenWords`, of which rings are as long as heads look back."""
+
+    sizes: Numbers
+    resident: Rows
+    coded: Rows
+    rings: Rows
+
+    @property
+    def words(self) -> TokenWords:
+        """Return the words that are kept of a token."""
+        return TokenWords(self.sizes, self.resident, self.coded, self.rings)
 
     def least_margins(
         self, computed: NDArray[np.int64], tokens: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the same for many inputs, from computed margins as numbers; infinite before a token."""
-        margins = np.full(len(computed), float(self._proven))
+        """Return the smallest margins of inputs, from computed ones; infinite before a token."""
+        margins = np.full(len(computed), float(self.proven))
         if self.margin_digits:
             margins = np.minimum(margins, computed)
         return np.where(tokens > 0, margins, np.inf)
-
-    @property
-    def _proven(self) -> float:
-        return float("inf") if self.proven_margin is None else self.proven_margin
 
 
 def aligned(*shape: int) -> NDArray[np.uint64]:

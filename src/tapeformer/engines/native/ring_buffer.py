@@ -10,7 +10,7 @@ from tapeformer.engines.logic.program import ONES
 from tapeformer.engines.native.cache import MachineCode
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.llvm_loop import COUNTER, counted
-from tapeformer.engines.native.memory_layout import WordMask, aligned
+from tapeformer.engines.native.memory_layout import MemoryLayout, WordMask, aligned
 from tapeformer.engines.native.token_codec import TokenCodec
 from tapeformer.engines.stream import Stop, Value
 
@@ -26,7 +26,9 @@ class RingBuffer:
     computed by another engine.
     """
 
-    def __init__(self, code: MachineCode, distances: AttentionOffsets, window: int) -> None:
+    def __init__(
+        self, code: MachineCode[MemoryLayout], distances: AttentionOffsets, window: int
+    ) -> None:
         self.layout, self.distances, self.window = code.layout, distances, window
         self.capacity = max(LEAST, 1 << window.bit_length())
         self.seen = 0

@@ -22,7 +22,7 @@ from typing import IO
 from tapeformer.bundle.save import model_digest
 from tapeformer.cache.store import Store
 from tapeformer.engines import gpu
-from tapeformer.engines.native.batch import INPUTS
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.batch.recorder import ERROR, AnswerLines, Line, answer_start
 from tapeformer.inference.batch.runner import BatchModel

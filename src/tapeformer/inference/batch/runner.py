@@ -66,7 +66,13 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
         batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice())
         batch.prepared(reader.goes_on, reader.step_values)
         return batch
-    return Batch(bundle.weights, bundle.offsets, options.cache, options.processes)
+    return Batch(
+        bundle.weights,
+        bundle.offsets,
+        options.cache,
+        options.processes,
+        watched=reader.watched,
+    )
 
 
 class BatchRunner:

@@ -1,0 +1,169 @@
+"""The operations of a batch in LLVM, and the table of addresses that they load from and store to.
+
+`locate` fills the table for every token. An input that has ended keeps its window: its bits in what
+is stored stay as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tapeformer.engines.logic.coded_program import TokenWords
+from tapeformer.engines.logic.program import LoadFetched, Program, Store, StoreNext
+from tapeformer.engines.native.llvm_functions import (
+    Liveness,
+    StraightLineFunction,
+    function_ranges,
+)
+from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
+
+SHAPE = WordShape(4, 1)
+"""A batch has 256 inputs: four times 64 bits are a vector register."""
+
+WORD_OCTETS = SHAPE.bits // 8
+
+NEWEST, NEXT, FIRST_RING = range(3)
+"""Entries of the table: the newest token, the next one; then for each ring the next token's place in
+it, the newest one's, and those that its heads attend to."""
+
+
+class AddressTable:
+    """Which entry of the table has which address."""
+
+    def __init__(self, words: TokenWords) -> None:
+        self.words = words
+        self.entries: dict[tuple[int, int | str], int] = {}
+        for ring, (_, _, *heads) in enumerate(words.rings):
+            keys: tuple[int | str, ...] = ("next", "newest", *heads)
+            for key in keys:
+                self.entries[ring, key] = FIRST_RING + len(self.entries)
+
+    @property
+    def octets(self) -> int:
+        """Return the size of the table."""
+        size = 8 * (FIRST_RING + len(self.entries))
+        return -(-size // CACHE_LINE) * CACHE_LINE
+
+
+def entry_words(words: int) -> int:
+    """Return the words that a token takes in a ring: tokens begin at cache lines."""
+    line = CACHE_LINE // WORD_OCTETS
+    return -(-words // line) * line
+
+
+class BatchFunction(StraightLineFunction):
+    """One function: its addresses come from the table."""
+
+    def __init__(
+        self, number: int, indices: range, program: Program, table: AddressTable, liveness: Liveness
+    ) -> None:
+        super().__init__(number, indices, program, SHAPE, liveness)
+        self.table = table
+        self.bases: set[str] = set()
+
+    def text(self) -> str:
+        """Return the function as LLVM text."""
+        self._load("%active", "%unended", 0)
+        parameters = "ptr noalias %table, ptr noalias %slots, ptr noalias %unended"
+        return (
+            f"define internal void @piece{self.number}({parameters}) noinline {{\n"
+            f"{self._body()}\nret void\n}}"
+        )
+
+    def _base(self, name: str, entry: int) -> str:
+        """Return an address of the table, loaded once."""
+        if name not in self.bases:
+            self.bases.add(name)
+            address = self._temporary(f"getelementptr ptr, ptr %table, i64 {entry}")
+            self._define(f"%{name}", f"load ptr, ptr {address}")
+        return f"%{name}"
+
+    def _ring_base(self, word: int, key: int | str) -> tuple[str, int]:
+        """Return the address of a token in the ring of a word, and the word's number there."""
+        ring = self.table.words.ring_of(word)
+        first = self.table.words.rings[ring][0]
+        return self._base(f"ring{ring}.{key}", self.table.entries[ring, key]), word - first
+
+    def _load_token(self, name: str, word: int) -> None:
+        self._load(name, self._base("newest", NEWEST), word)
+
+    def _load_fetched(self, name: str, operation: LoadFetched) -> None:
+        ((head, _),) = operation.masks
+        self._load(name, *self._ring_base(operation.word, head))
+
+    def _store_word(self, operation: Store) -> None:
+        """Store a word, but leave the bits of inputs that have ended."""
+        word, kind = operation.word, "next" if isinstance(operation, StoreNext) else "newest"
+        if word < self.table.words.resident_words:
+            base, index = self._base("next", NEXT), word
+        else:
+            base, index = self._ring_base(word, kind)
+        old, type_ = self._name(), self.shape.type
+        self._load(old, base, index)
+        change = self._temporary(f"xor {type_} %v{operation.operand}, {old}")
+        active = self._temporary(f"and {type_} {change}, %active")
+        self._store(self._temporary(f"xor {type_} {old}, {active}"), base, index)
+
+
+def batch_functions(program: Program, table: AddressTable, liveness: Liveness) -> list[str]:
+    """Return the operations of a token, as functions that are called one after another."""
+    return [
+        BatchFunction(number, indices, program, table, liveness).text()
+        for number, indices in enumerate(function_ranges(program))
+    ]
+
+
+def locate_text(table: AddressTable) -> str:
+    """Return the function `locate`: the addresses of one token.
+
+    `geometry` has for each ring where it begins in memory and the mask of its places.
+    """
+    lines = [
+        "define internal void @locate(ptr %memory, i64 %now, ptr %back, ptr %geometry, ptr %table) {",
+        "%after = add i64 %now, 1",
+        *_newest(table.words.resident_words),
+    ]
+    for ring, (_, words, *heads) in enumerate(table.words.rings):
+        lines += _ring(ring)
+        for key, place in (("next", "%after"), ("newest", "%now")):
+            lines += _place(ring, words, place, f"{ring}.{key}", table.entries[ring, key])
+        for head in heads:
+            name = f"{ring}.{head}"
+            lines += _number("%back", head, f"back.{name}")
+            lines.append(f"%at.{name} = sub i64 %now, %back.{name}")
+            lines += _place(ring, words, f"%at.{name}", name, table.entries[ring, head])
+    return "\n".join([*lines, "ret void", "}"])
+
+
+def _newest(words: int) -> Iterator[str]:
+    """Two tokens take turns: the newest one at its place modulo 2."""
+    size = WORD_OCTETS * entry_words(words)
+    for name, place, entry in (("newest", "%now", NEWEST), ("next", "%after", NEXT)):
+        yield f"%{name}.p = and i64 {place}, 1"
+        yield f"%{name}.o = mul i64 %{name}.p, {size}"
+        yield f"%{name} = getelementptr i8, ptr %memory, i64 %{name}.o"
+        yield from _entry(entry, f"%{name}")
+
+
+def _ring(ring: int) -> Iterator[str]:
+    yield from _number("%geometry", 2 * ring, f"start.{ring}")
+    yield from _number("%geometry", 2 * ring + 1, f"mask.{ring}")
+    yield f"%ring.{ring} = getelementptr i8, ptr %memory, i64 %start.{ring}"
+
+
+def _place(ring: int, words: int, place: str, name: str, entry: int) -> Iterator[str]:
+    """Write the address of a place in a ring to the table."""
+    yield f"%p.{name} = and i64 {place}, %mask.{ring}"
+    yield f"%o.{name} = mul i64 %p.{name}, {WORD_OCTETS * entry_words(words)}"
+    yield f"%a.{name} = getelementptr i8, ptr %ring.{ring}, i64 %o.{name}"
+    yield from _entry(entry, f"%a.{name}")
+
+
+def _entry(entry: int, value: str) -> Iterator[str]:
+    yield f"%e.{entry} = getelementptr ptr, ptr %table, i64 {entry}"
+    yield f"store ptr {value}, ptr %e.{entry}"
+
+
+def _number(array: str, index: int, name: str) -> Iterator[str]:
+    yield f"%n.{name} = getelementptr i64, ptr {array}, i64 {index}"
+    yield f"%{name} = load i64, ptr %n.{name}"
