@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tapeformer as tf
-from tapeformer.engines.native.batch import INPUTS as SAMPLE
+from tapeformer.engines.native.batch_memory import INPUTS as SAMPLE
 from tapeformer.inference.batch import BatchModel, Inputs, engine_choice, files
 
 WORDS = [f"{number:b}" for number in range(SAMPLE + 44)]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from tapeformer.engines.native.batch import INPUTS as SAMPLE
+from tapeformer.engines.native.batch_memory import INPUTS as SAMPLE
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch.files import Inputs, Summary, run_file
 from tapeformer.inference.batch.runner import BatchModel
