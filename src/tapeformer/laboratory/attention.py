@@ -8,12 +8,12 @@ head without a query is the uniform mean. An empty choice gives zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.laboratory.arithmetic import Arithmetic, Array
+from tapeformer.laboratory.arithmetic import NARROW, Arithmetic, Array, Rounded
 from tapeformer.laboratory.coordinates import Network, applied
 
 Score = Literal["dot", "negative distance", "at most two"]
@@ -22,6 +22,8 @@ Mask = Literal["causal", "strict", "memory"]
 
 BLOCK = 256
 """Queries that are scored together."""
+MANY = 64
+"""From so many keys on, wide mantissas are computed only for scores that may be the largest."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,11 @@ def attend(head: Head, x: Array, cache: Cache, numbers: Arithmetic) -> tuple[Arr
         nothing = numbers.zeros(len(found))
         return values[:, found], Attended(found, found, np.ones_like(found), nothing)
     out = numbers.zeros(values.shape[0], x.shape[1])
-    blocks = [slice(a, a + BLOCK) for a in range(0, x.shape[1], BLOCK)]
     seen = []
-    for block in blocks:
+    for block in (slice(a, a + BLOCK) for a in range(0, x.shape[1], BLOCK)):
         query = applied(head.query, x[:, block], numbers)
-        scores = _scores(head, query, cache.keys.all(), numbers)
-        seen.append(_choose(head, scores, places[block], values, out[:, block], numbers))
+        scores = masked_scores(head, query, cache.keys.all(), places[block], numbers)
+        seen.append(_choose(head, scores, values, out[:, block], numbers))
     return out, Attended(*(np.concatenate([getattr(s, n) for s in seen]) for n in _NAMES))
 
 
@@ -152,32 +153,64 @@ def _matches(query: Array, keys: Array, places: NDArray[np.int64]) -> NDArray[np
     return found if ((codes[found] == wanted) & (found <= places)).all() else None
 
 
+def masked_scores(
+    head: Head, query: Array, keys: Array, places: NDArray[np.int64], numbers: Arithmetic
+) -> Array:
+    """Return the score of every query and key; the lowest number where the mask hides a key, or
+    where the score cannot be the largest."""
+    shown = np.ones((query.shape[1], keys.shape[1]), bool)
+    if head.mask != "memory":
+        columns = np.arange(keys.shape[1])
+        shown = columns[None, :] < places[:, None] + (head.mask == "causal")
+    if isinstance(numbers, Rounded) and numbers.bits > NARROW and keys.shape[1] >= MANY:
+        shown &= _contenders(head, query, keys, shown, numbers.bits)
+        rows, columns = np.nonzero(shown)
+        scores = np.full(shown.shape, numbers.lowest)
+        scores[rows, columns] = _scores(head, query[:, rows], keys[:, columns], numbers)
+        return scores
+    scores = _scores(head, query[:, :, None], keys[:, None, :], numbers)
+    return np.where(shown, scores, numbers.lowest)
+
+
 def _scores(head: Head, query: Array, keys: Array, numbers: Arithmetic) -> Array:
+    """Return sums of products from left to right, every operation rounded."""
     scores: Array | None = None
     for q, k in zip(query, keys, strict=True):
-        part = numbers.rounded(q[:, None] * k[None, :])
+        part = numbers.rounded(q * k)
         scores = part if scores is None else numbers.rounded(scores + part)
     assert scores is not None
+    return _shaped(head, scores, numbers.constant(2))
+
+
+def _shaped(head: Head, scores: Array, two: Any) -> Array:
     if head.score == "at most two":
-        return np.asarray(np.minimum(scores, numbers.constant(2)))
+        return np.asarray(np.minimum(scores, two))
     return -np.abs(scores) if head.score == "negative distance" else scores
 
 
-def _choose(
-    head: Head,
-    scores: Array,
-    places: NDArray[np.int64],
-    values: Array,
-    out: Array,
-    numbers: Arithmetic,
-) -> Attended:
-    columns = np.arange(scores.shape[1])
-    if head.mask != "memory":
-        visible = columns[None, :] < places[:, None] + (head.mask == "causal")
-        scores = np.where(visible, scores, numbers.lowest)
-    if not len(columns):
-        nothing = np.zeros(len(places), np.int64)
-        return Attended(nothing, nothing, nothing, numbers.zeros(len(places)))
+def _contenders(
+    head: Head, query: Array, keys: Array, shown: NDArray[np.bool_], bits: int
+) -> NDArray[np.bool_]:
+    """Tell which scores may be the largest, from double precision and a bound on both errors.
+
+    With n products a sum in p bits, and one in double precision, is off by less than
+    (n + 3) (2^-p + 2^-52) times the sum of the products' sizes; what is farther than twice that
+    below the largest is never chosen, and need not be computed in p bits.
+    """
+    q, k = query.astype(np.float64), keys.astype(np.float64)
+    rough = np.where(shown, _shaped(head, q.T @ k, 2.0), -np.inf)
+    size = np.abs(q).T @ np.abs(k).max(axis=1)
+    slack = 2 * (len(q) + 3) * (2.0**-bits + 2.0**-52) * size
+    if not np.isfinite(slack).all():
+        return shown
+    return np.asarray(rough >= (rough.max(axis=1) - slack)[:, None])
+
+
+def _choose(head: Head, scores: Array, values: Array, out: Array, numbers: Arithmetic) -> Attended:
+    queries, keys = scores.shape
+    if not keys:
+        nothing = np.zeros(queries, np.int64)
+        return Attended(nothing, nothing, nothing, numbers.zeros(queries))
     best = scores.max(axis=1)
     chosen = (scores == best[:, None]) & (scores != numbers.lowest)
     count = chosen.sum(axis=1)
