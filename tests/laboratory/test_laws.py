@@ -39,7 +39,9 @@ def test_precision_follows_the_space_where_the_tape_is_a_number() -> None:
 
 def test_points_without_growth_are_a_constant() -> None:
     points = [
-        {"row": "r", "series": s, "t": n, "s": n, "bits": 3} for s in "ab" for n in (4, 8, 12)
+        {"row": "r", "series": s, "t": n, "prefix": 0, "s": n, "bits": 3}
+        for s in "ab"
+        for n in (4, 8, 12)
     ]
     assert fits(points, "a", "b")[0]["law"] == "constant"
     assert fits(points[:2], "a", "b")[0]["law"] == "not told"

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tapeformer.gallery import gallery_machine
 from tapeformer.laboratory.laws import Workload, point
 from tapeformer.laboratory.registry import find_row, find_rows
+from tapeformer.laboratory.row import Row
 from tapeformer.machine.word import parse_word
 
 FIXED_SPACE, FIXED_TIME = "fixed space", "fixed time"
 MACHINE = "binary_counter"
-TIMES = (16, 32, 64, 128, 256, 512)
+TIMES = (8, 16, 32, 64, 128, 256, 512)
 SPACES = (5, 8, 12, 16, 32, 64)
 DIGITS, STEPS = 7, 126
 """Digits of the counter while the time grows; its steps while the digits do."""
 FITS = f"""Bits are fitted by least squares: to log2 t for {MACHINE} on {DIGITS} zeros cut after t steps, whose space stays
 at 8 or 9 cells; to log2 s and to s for {MACHINE} on {SPACES[0]} to {SPACES[-1]} zeros, each cut after {STEPS} steps.
-Errors are root mean squares, in bits. The law is log t where bits grow with the time; else s or
-log s, whichever line is nearer; else constant."""
+Steps that a row makes before the machine's own count in t; contexts that grow quickly are cut, and
+the steps with them. Errors are root mean squares, in bits. The law is log t where bits grow with
+the time; else s or log s, whichever line is nearer; else constant."""
 POINTS = "Least mantissa that is right with every larger one, window, context, tokens per step."
 
 Asked: TypeAlias = tuple[str, str, int]
@@ -46,10 +47,7 @@ def measured_laws(
     kept: Path | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the rows on both series, up to a number of steps; points that the file has are read."""
-    sizes = [(FIXED_SPACE, t) for t in TIMES if t <= largest]
-    sizes += [(FIXED_TIME, digits) for digits in SPACES]
-    rows = [row.name for row in find_rows(names)]
-    asked = [(row, *size) for size, row in product(sizes, rows)]
+    asked = [one for row in find_rows(names) for one in _points_of(row, largest)]
     done = _read(kept)
     with ProcessPoolExecutor(jobs) as pool:
         work = {pool.submit(_point, one): one for one in asked if one not in done}
@@ -57,8 +55,20 @@ def measured_laws(
             done[work[future]] = future.result()
             say(_line(work[future], future.result()))
             _keep(kept, work[future], future.result())
-    found = (done[one] for one in sorted(asked, key=lambda one: rows.index(one[0])))
+    found = (done[one] for one in asked)
     return [one for one in found if one is not None]
+
+
+def _points_of(row: Row, largest: int) -> Iterator[Asked]:
+    """Return what to measure of a row; times that its context cuts to one it has are left out."""
+    most = 0
+    for t in (t for t in TIMES if t <= largest):
+        work = workload(FIXED_SPACE, t)
+        steps = row.task(work.machine, work.word, t, row.long_context).steps
+        if steps > most:
+            yield row.name, FIXED_SPACE, t
+        most = max(most, steps)
+    yield from ((row.name, FIXED_TIME, digits) for digits in SPACES)
 
 
 def _point(asked: Asked) -> dict[str, Any] | None:

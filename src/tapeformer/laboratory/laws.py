@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeformer.laboratory.arithmetic import MOST_BITS, Rounded
 from tapeformer.laboratory.measure import least_bits, own_steps
 from tapeformer.laboratory.row import Row
 from tapeformer.machine.record import TuringMachine
@@ -35,15 +34,17 @@ def point(row: Row, work: Workload) -> dict[str, Any] | None:
     """Measure a row on a workload; None where 62 bits are not enough for it."""
     task = row.task(work.machine, work.word, work.steps, row.long_context)
     experiment = row.experiment(task)
-    if experiment.first_wrong(Rounded(MOST_BITS)) is not None:
+    bits, _ = least_bits(experiment)
+    if bits is None:
         return None
     lengths, t = experiment.lengths(), own_steps(task)
     return {
         "row": row.name,
         "series": work.series,
         "t": t,
+        "prefix": task.prefix,
         "s": simulate(work.machine, work.word, max_steps=t).space,
-        "bits": least_bits(experiment)[0],
+        "bits": bits,
         "window": lengths.window,
         "context": lengths.context,
         "tokens per step": round(lengths.tokens / max(1, t), 3),
@@ -58,7 +59,10 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
 
 
 def fits(points: Sequence[dict[str, Any]], by_time: str, by_space: str) -> list[dict[str, Any]]:
-    """Fit each row's bits: to log2 t where the space is fixed, to log2 s and to s where the time is."""
+    """Fit each row's bits: to log2 t where the space is fixed, to log2 s and to s where the time is.
+
+    Steps that a row makes before the machine's own count as time.
+    """
     out = []
     for row in dict.fromkeys(p["row"] for p in points):
         mine = [p for p in points if p["row"] == row and p["bits"]]
@@ -66,7 +70,7 @@ def fits(points: Sequence[dict[str, Any]], by_time: str, by_space: str) -> list[
         spaced = distinct(mine, by_space, "s")
         found = {
             "row": row,
-            **_fitted("doubling of t", timed, lambda p: log2(p["t"])),
+            **_fitted("doubling of t", timed, lambda p: log2(p["t"] + p["prefix"])),
             **_fitted("doubling of s", spaced, lambda p: log2(p["s"])),
             **_fitted("cell", spaced, lambda p: p["s"]),
             "t": _span(timed, "t"),
