@@ -68,7 +68,9 @@ class Construction:
     exchanged for one with `more_levels` while it runs. `share_heads` merges length rules that agree
     in a layout's base. `claims`, where there are any, checks the construction's own invariants.
     `tied_levels` says that every level repeats one rule, so that weights repeat. `with_steps`, where
-    there is one, returns the same construction with several steps of the Turing machine in a token. `tracks`, of
+    there is one, returns the same construction with several steps of the Turing machine in a token.
+    `open_table`, where there is one, returns the queue machine of all machines with the states and
+    symbols of one: their rules are constants of its step. `tracks`, of
     constructions that have one queue, says how its symbols are split for the literal Transformer.
     """
 
@@ -85,4 +87,5 @@ class Construction:
     many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder] | None = None
     tied_levels: bool = False
     with_steps: Callable[[int], Construction] | None = None
+    open_table: Callable[[TuringMachine, int], QueueMachine] | None = None
     tracks: Callable[[TuringMachine], QueueTracks] | None = None

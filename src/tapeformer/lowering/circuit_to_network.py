@@ -55,14 +55,16 @@ def relu_network(
     reads: Mapping[InputBit, Form],
     readouts: Sequence[Readout],
     fields: Sequence[str],
+    constants: int = 0,
 ) -> tuple[Affine, ...]:
     """Return the feed-forward network that computes the readouts of a circuit.
 
     `reads` says how each input bit is read from the residual stream, whose coordinates are named
-    by `fields`; the network's output has the same coordinates.
+    by `fields`, and from so many constants after it; the network's output has the named coordinates.
     """
     needed = [literal for readout in readouts for literal, _ in readout.literals]
-    return _Lowering(circuit, reads, schedule(circuit, needed)).network(readouts, fields)
+    lowering = _Lowering(circuit, reads, schedule(circuit, needed))
+    return lowering.network(readouts, fields, len(fields) + constants)
 
 
 class _Lowering:
@@ -72,12 +74,13 @@ class _Lowering:
         self.bits, self.reads, self.plan = circuit.bits, reads, plan
         self.neurons: list[list[int]] = [[] for _ in range(plan.depth + 1)]
 
-    def network(self, readouts: Sequence[Readout], fields: Sequence[str]) -> tuple[Affine, ...]:
-        """Return all hidden layers and the last affine map."""
+    def network(
+        self, readouts: Sequence[Readout], fields: Sequence[str], width: int
+    ) -> tuple[Affine, ...]:
+        """Return all hidden layers, the first of so many inputs, and the last affine map."""
         self._demand([literal for readout in readouts for literal, _ in readout.literals])
         forms: _Forms = _InputForms(self)
         layers = []
-        width = len(fields)
         for layer in range(1, self.plan.depth + 1):
             layers.append(self._hidden(layer, width, forms))
             width = len(self.neurons[layer])

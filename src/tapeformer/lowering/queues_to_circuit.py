@@ -34,6 +34,11 @@ def token_ports(machine: QueueMachine) -> tuple[Port, ...]:
     return (*queues, *registers, PARITY)
 
 
+def constant_ports(machine: QueueMachine) -> tuple[Port, ...]:
+    """Return the input ports of the step whose values never change."""
+    return tuple(port for port in machine.step.inputs if port.name in machine.constants)
+
+
 def fetched_ports(plan: HeadPlan) -> tuple[tuple[Port, Port], ...]:
     """Return what one head copies from a token, and to which slot: symbols, and the parity."""
     copies = [(Port(queue.name, queue.alphabet), slot(queue)) for queue in plan.queues]
@@ -51,8 +56,9 @@ def fronted(machine: QueueMachine, plans: Sequence[HeadPlan], mode: HeadMode) ->
         InputBit(PARITY.name, value): composer.input(PARITY.name, other) for value, other in flipped
     }
     outputs = token_ports(machine)
+    fetched = (into for plan in plans for _, into in fetched_ports(plan))
     return Circuit(
-        inputs=(*outputs, *(into for plan in plans for _, into in fetched_ports(plan))),
+        inputs=(*outputs, *fetched, *constant_ports(machine)),
         outputs=outputs,
         bits=tuple(composer.bits),
         output_literals=tuple(

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapeformer.circuit.record import Circuit, InputBit, Port
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.lowering.circuit_to_network import Form, Readout, relu_network
 from tapeformer.lowering.queues_to_circuit import (
     PARITY,
+    constant_ports,
     fetched_ports,
     fronted,
     token_ports,
@@ -30,7 +31,8 @@ from tapeformer.lowering.queues_to_heads import (
     layered,
 )
 from tapeformer.queues.record import QueueMachine
-from tapeformer.weights.matrices import integers, matrix, zeros
+from tapeformer.weights.family import WeightFamily
+from tapeformer.weights.matrices import integers, matrix, split_columns, zeros
 from tapeformer.weights.record import (
     Affine,
     Factor,
@@ -47,14 +49,29 @@ def transformer(
     machine: QueueMachine, heads: HeadMode = "offset", layers: int = 1
 ) -> TransformerWeights:
     """Return the weights that generate, token by token, the steps of a queue machine."""
+    return weight_family(machine, heads, layers).member(chosen_constants(machine))
+
+
+def chosen_constants(machine: QueueMachine) -> tuple[int, ...]:
+    """Return the value of each constant by its number: what tells the weights from others of a family."""
+    ports = constant_ports(machine)
+    return tuple(port.values.index(machine.constants[port.name]) for port in ports)
+
+
+def weight_family(
+    machine: QueueMachine, heads: HeadMode = "offset", layers: int = 1
+) -> WeightFamily:
+    """Return the weights for all values of a queue machine's constants: they differ in biases alone."""
     check_names(machine)
     plans = head_plans(machine, heads)
     split = layered(plans, layers)
     circuit = fronted(machine, plans, heads)
     stream = _stream(token_ports(machine), plans, used_inputs(circuit))
     width = max((len(list(stream.copies(plan))) for plan in plans), default=0)
-    networks = [()] * (layers - 1) + [_network(circuit, stream)]
-    return TransformerWeights(
+    constants = constant_ports(machine)
+    network, shifts = _network(circuit, stream, constants)
+    networks = [()] * (layers - 1) + [network]
+    weights = TransformerWeights(
         factors=tuple(Factor(port.name, port.values) for port in stream.token),
         fields=stream.fields,
         embeddings=tuple(_embedding(port, stream) for port in stream.token),
@@ -67,6 +84,7 @@ def transformer(
         key_width=len(plans),
         value_width=width,
     )
+    return WeightFamily(weights, shifts, tuple(len(port.values) for port in constants))
 
 
 def check_names(machine: QueueMachine) -> None:
@@ -188,12 +206,23 @@ def _head(r: int, plan: HeadPlan, key_width: int, value_width: int, stream: _Str
     )
 
 
-def _network(circuit: Circuit, stream: _Stream) -> tuple[Affine, ...]:
-    """Return the last feed-forward network: the step, written where the next token is read off."""
+def _network(
+    circuit: Circuit, stream: _Stream, constants: Sequence[Port]
+) -> tuple[tuple[Affine, ...], Matrix]:
+    """Return the last feed-forward network: the step, written where the next token is read off.
+
+    Constants are read as coordinates after the residual stream. Their columns are returned beside
+    the network: where a constant is true, its column is added to the biases of the first map.
+    """
+    width = len(stream.fields)
+    bits = list(_bits(constants))
     reads = {bit: Form(Counter({place: 1})) for bit, place in stream.now.items()}
+    reads |= {bit: Form(Counter({place: 1})) for place, bit in enumerate(bits, start=width)}
     readouts = [
         Readout(stream.next[InputBit(port.name, value)], ((literal, 1),))
         for port, literals in zip(circuit.outputs, circuit.output_literals, strict=True)
         for value, literal in zip(port.values, literals, strict=True)
     ]
-    return relu_network(circuit, reads, readouts, stream.fields)
+    first, *rest = relu_network(circuit, reads, readouts, stream.fields, len(bits))
+    kept, shifts = split_columns(first.matrix, width)
+    return (replace(first, matrix=kept), *rest), shifts

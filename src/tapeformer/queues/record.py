@@ -63,6 +63,7 @@ class QueueMachine:
     `grow`, where not empty, names the register that is `1` in a token that needs a further level.
     `loading` names a register and its values in tokens that only bring the input to its place.
     `reading` is what a decoder needs to read a window back as tapes: plain data, kept in a bundle.
+    `constants` are further input ports of `step`, after the registers, with values that never change.
     """
 
     name: str
@@ -80,3 +81,4 @@ class QueueMachine:
     loading: tuple[str, tuple[str, ...]] = ("", ())
     reading: Mapping[str, object] = field(default_factory=dict)
     prompt_copies: tuple[str, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)

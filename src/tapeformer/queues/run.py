@@ -45,6 +45,7 @@ class QueueRun:
         self.machine = machine
         self.step = step or compiled(machine.step)
         self.lengths = [layout.lengths[queue.length_rule] for queue in machine.queues]
+        self.constants = tuple(machine.constants.values())
         self.size = layout.window
         self.count = 0
         self._ring: list[Token] = [()] * self.size
@@ -79,7 +80,7 @@ class QueueRun:
     def following(self) -> Token:
         """Return the token that comes next."""
         last = self._ring[(self.count - 1) % self.size]
-        values = self.step((*self.fronts(), *last[len(self.lengths) : -1]))
+        values = self.step((*self.fronts(), *last[len(self.lengths) : -1], *self.constants))
         return (*values, str((self.count + 1) % 2))
 
     def fronts(self) -> tuple[str, ...]:

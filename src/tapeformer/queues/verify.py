@@ -17,7 +17,8 @@ def verify(machine: QueueMachine) -> tuple[Fault, ...]:
     return (
         *_name_faults(machine),
         *_alphabet_faults(machine),
-        *_port_faults("input", machine, machine.step.inputs),
+        *_port_faults("input", machine, machine.step.inputs[: _varying(machine)]),
+        *_constant_faults(machine, machine.step.inputs[_varying(machine) :]),
         *_port_faults("output", machine, machine.step.outputs),
         *_prompt_faults(machine),
         *_register_faults(machine),
@@ -61,6 +62,18 @@ def _port_faults(side: str, machine: QueueMachine, ports: Sequence[Port]) -> Ite
         if alphabet != values:
             what = f"the step's {side} port {quoted(name)} has another alphabet"
             yield Fault(what, expected=", ".join(alphabet), got=", ".join(values))
+
+
+def _varying(machine: QueueMachine) -> int:
+    """Return the number of input ports whose values change from step to step."""
+    return len(machine.step.inputs) - len(machine.constants)
+
+
+def _constant_faults(machine: QueueMachine, ports: Sequence[Port]) -> Iterator[Fault]:
+    for port, (name, value) in zip(ports, machine.constants.items(), strict=True):
+        if port.name != name or value not in port.values:
+            what = f"the constant {quoted(name)} does not fit the step's port {quoted(port.name)}"
+            yield Fault(what, expected=", ".join(port.values), got=quoted(value))
 
 
 def _prompt_faults(machine: QueueMachine) -> Iterator[Fault]:

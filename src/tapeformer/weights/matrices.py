@@ -57,22 +57,48 @@ def transposed(sparse: Matrix) -> Matrix:
     return Matrix((sparse.shape[1], sparse.shape[0]), rows, columns, sparse.values[order])
 
 
+def split_columns(sparse: Matrix, first: int) -> tuple[Matrix, Matrix]:
+    """Return the first columns of a matrix, and the others."""
+    rows, columns = sparse.shape
+    left = sparse.columns < first
+    right = ~left
+    return (
+        Matrix((rows, first), sparse.rows[left], sparse.columns[left], sparse.values[left]),
+        Matrix(
+            (rows, columns - first),
+            sparse.rows[right],
+            sparse.columns[right] - np.int32(first),
+            sparse.values[right],
+        ),
+    )
+
+
+def beside(left: Matrix, right: Matrix) -> Matrix:
+    """Return two matrices, with the same rows, side by side."""
+    rows = _joined([left.rows, right.rows])
+    columns = _joined([left.columns, right.columns + left.shape[1]])
+    order = np.lexsort((columns, rows))
+    shape = (left.shape[0], left.shape[1] + right.shape[1])
+    values = _joined([left.values, right.values])
+    return Matrix(shape, rows[order], columns[order], values[order])
+
+
 def _joined(parts: Iterable[NDArray[np.integer]]) -> Integers:
     """Return the parts in one vector; the empty vector for none."""
     return np.concatenate([integers(()), *parts]).astype(np.int32)
 
 
-def same(left: TransformerWeights, right: TransformerWeights) -> bool:
-    """Equal names, rules, shapes and entries."""
-    return _plain(left) == _plain(right)
-
-
-def _plain(record: object) -> object:
-    """Return a record as nested tuples of plain values, which compare with ==."""
-    if isinstance(record, np.ndarray):
-        return record.tolist()
-    if isinstance(record, tuple):
-        return tuple(_plain(item) for item in record)
-    if isinstance(record, Matrix | Affine | Head | Layer | TransformerWeights):
-        return tuple(_plain(getattr(record, name)) for name in record.__dataclass_fields__)
-    return record
+def same(left: object, right: object) -> bool:
+    """Say whether two models, or parts of them, have equal names, rules, shapes and entries."""
+    if left is right:
+        return True
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return np.array_equal(left, right)
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, Matrix | Affine | Head | Layer | TransformerWeights):
+        names = left.__dataclass_fields__
+        return all(same(getattr(left, name), getattr(right, name)) for name in names)
+    return left == right

@@ -22,10 +22,10 @@ from tapeformer.windows import Windows
 __all__ = ["REALTIME"]
 
 
-def _queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueMachine:
+def _queue_machine(machine: TuringMachine, levels: int, **variant: Any) -> QueueMachine:
     from tapeformer.constructions.realtime.tapes_to_queues import queue_machine
 
-    return queue_machine(machine, levels, steps)
+    return queue_machine(machine, levels, **variant)
 
 
 def _layout(
@@ -55,6 +55,7 @@ def with_steps(steps: int) -> Construction:
         layout=partial(_layout, steps=steps),
         queue_machine=partial(_queue_machine, steps=steps),
         choose=partial(choose, steps=steps),
+        open_table=None,
     )
 
 
@@ -93,4 +94,5 @@ REALTIME = Construction(
     claims=_claims,
     tied_levels=True,
     with_steps=with_steps,
+    open_table=partial(_queue_machine, open_table=True),
 )

@@ -14,6 +14,7 @@ from tapeformer.constructions.realtime.code import SOME, Cell
 from tapeformer.constructions.realtime.column import StackOrder, bit_wire, merged
 from tapeformer.constructions.realtime.fields import Fields, bit_names
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
+from tapeformer.constructions.realtime.open_lookup import open_fired, open_stops
 from tapeformer.machine.record import Move
 from tapeformer.queues.record import VERDICTS
 
@@ -35,12 +36,18 @@ def control(
     boot = make_boot(build, fields, inputs, views[0])
     on = build.all_of(inputs["phase"]["run"], inputs["verdict"]["run"], label="on")
     running = build.one_of(on, boot.begin, label="running")
-    rule = fired(build, fields, inputs["state"], views, running)
+    if fields.open_table:
+        rule = open_fired(build, fields, inputs, views[0], running)
+    else:
+        rule = fired(build, fields, inputs["state"], views, running)
     heads = tuple(
         _head(build, fields, view, action, rule.fire, boot if tape == 1 else None, tape)
         for tape, (view, action) in enumerate(zip(views, rule.actions, strict=True), 1)
     )
-    ended = stops(build, fields, rule.arrived, heads)
+    if fields.open_table:
+        ended = open_stops(build, fields, inputs, rule.arrived, heads[0])
+    else:
+        ended = stops(build, fields, rule.arrived, heads)
     idle = build.all_of(boot.begin, negated(rule.applies), label="no first step")
     first = verdict_of(fields.machine, fields.machine.start)
     ended[first] = build.one_of(ended.get(first, build.false), idle, label=f"now {first}")

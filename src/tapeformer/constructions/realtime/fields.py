@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from tapeformer.constructions.open_table import table_ports
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.realtime.code import SymbolCode
 from tapeformer.constructions.stacks import StackFields, TapeStack
@@ -66,10 +67,11 @@ class Fields(StackFields):
     """All names for one machine, levels and steps in a token; none depends on the base.
 
     A further level appends queues after all queues and registers after all registers. The
-    bottom is only ever in track 0.
+    bottom is only ever in track 0. With an open table the machine's rules are constants of the step.
     """
 
     steps: int = 1
+    open_table: bool = False
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -107,6 +109,11 @@ class Fields(StackFields):
             *(register for stack in self.stacks for register in self._top(stack)),
             *(register for level in levels for register in self._registers_of(level)),
         )
+
+    @property
+    def constants(self) -> dict[str, tuple[str, ...]]:
+        """What never changes in a run and is yet left open: the table, each entry with its values."""
+        return table_ports(self.machine) if self.open_table else {}
 
     def input_queues(self) -> tuple[str, ...]:
         """Return where a prompt symbol is written: for each level whose delay may read it back."""

@@ -6,7 +6,7 @@ bottom, nor full below capacity. So the rules do not wait for what the levels do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -103,8 +103,8 @@ class Fired:
 def fired(
     build: Builder, fields: Fields, state: Wire, views: tuple[TapeView, ...], running: Literal
 ) -> Fired:
-    """Look up the rule and carries it out where every stack that it uses is ready."""
-    ready = tuple(_ready(build, fields, view, f"tape{t}") for t, view in enumerate(views, 1))
+    """Look up the rule and carry it out where every stack that it uses is ready."""
+    ready = tuple(ready_for(build, fields, view, f"tape{t}") for t, view in enumerate(views, 1))
     met: Met = []
     made: Met = []
     numbers = rule_numbers(fields.machine)
@@ -116,6 +116,18 @@ def fired(
         met.append((build.all_of(*match, label=f"applies in {name}", rules=own), rule))
         fires = build.all_of(running, *match, *needs, label=f"fires in {name}", rules=own)
         made.append((fires, rule))
+    return carried_out(build, fields, met, made, views, running)
+
+
+def carried_out(
+    build: Builder,
+    fields: Fields,
+    met: Met,
+    made: Met,
+    views: tuple[TapeView, ...],
+    running: Literal,
+) -> Fired:
+    """Return what follows from the rules that apply (`met`), and those of them that fire (`made`)."""
     return Fired(
         applies=build.one_of(*(literal for literal, _ in met), label="applies"),
         refused=_refused(build, fields, met, views, running),
@@ -128,7 +140,9 @@ def fired(
     )
 
 
-def _ready(build: Builder, fields: Fields, view: TapeView, name: str) -> dict[Move, list[Literal]]:
+def ready_for(
+    build: Builder, fields: Fields, view: TapeView, name: str
+) -> dict[Move, list[Literal]]:
     """Return what a move needs: a symbol to pop and room to push; at a bounded tape's end nothing."""
     room = [negated(column[-1].filled) for column in (view.left, view.right)]
     left = [view.left[0].filled, room[1]]
@@ -184,17 +198,28 @@ def stops(
     build: Builder, fields: Fields, arrived: Mapping[str, Literal], heads: tuple[Cell, ...]
 ) -> dict[str, Literal]:
     """For each verdict, whether the step just made is the last: by the new state and symbols."""
-    found: dict[str, list[Literal]] = {}
     known: dict[str, list[Reads]] = {}
     for rule in live_rules(fields.machine):
         known.setdefault(rule.state, []).append(rule.read)
+
+    def stuck(state: str) -> Literal:
+        return _stuck(build, fields, arrived[state], heads, known.get(state, []), state)
+
+    return verdicts(build, fields, arrived, stuck)
+
+
+def verdicts(
+    build: Builder,
+    fields: Fields,
+    arrived: Mapping[str, Literal],
+    stuck: Callable[[str], Literal],
+) -> dict[str, Literal]:
+    """Return `stops`, given whether a step is made into a state and none can follow."""
+    found: dict[str, list[Literal]] = {}
     for state in fields.machine.states:
         if arrived[state] != build.false:
-            verdict, reads = verdict_of(fields.machine, state), known.get(state, [])
-            stuck = arrived[state]
-            if state not in fields.machine.stopping:
-                stuck = _stuck(build, fields, stuck, heads, reads, state)
-            found.setdefault(verdict, []).append(stuck)
+            last = arrived[state] if state in fields.machine.stopping else stuck(state)
+            found.setdefault(verdict_of(fields.machine, state), []).append(last)
     return {v: build.one_of(*literals, label=f"ends with {v}") for v, literals in found.items()}
 
 

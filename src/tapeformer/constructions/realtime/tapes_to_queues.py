@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
+from tapeformer.constructions.open_table import table_constants, table_entries
 from tapeformer.constructions.realtime.code import Cell
 from tapeformer.constructions.realtime.column import (
     Column,
@@ -38,10 +39,12 @@ from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
 
 
-def queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueMachine:
+def queue_machine(
+    machine: TuringMachine, levels: int, steps: int = 1, open_table: bool = False
+) -> QueueMachine:
     """Return the queue machine of a Turing machine; it depends on levels and steps, not on the base."""
     check_levels(levels)
-    fields = Fields(machine, levels, steps)
+    fields = Fields(machine, levels, steps, open_table)
     first, *copies = fields.input_queues()
     return QueueMachine(
         name=machine.name,
@@ -56,6 +59,7 @@ def queue_machine(machine: TuringMachine, levels: int, steps: int = 1) -> QueueM
         prompt_copies=tuple(copies),
         grow="grow",
         loading=("phase", ("start", "wait", "load")),
+        constants=table_constants(table_entries(machine), machine) if open_table else {},
     )
 
 
@@ -83,10 +87,11 @@ def step_circuit(fields: Fields) -> Circuit:
     build = Builder()
     inputs = {queue.name: build.input(queue.name, queue.alphabet) for queue in fields.queues()}
     inputs |= {r.name: build.input(r.name, r.alphabet) for r in fields.registers()}
+    table = {port: build.input(port, values) for port, values in fields.constants.items()}
     clocks = _clocks(build, fields, inputs)
     views = [_stack_view(fields, stack, clocks, inputs) for stack in fields.stacks]
     controlled = _one_step if fields.steps == 1 else several_steps
-    decided, told = controlled(build, fields, inputs, views)
+    decided, told = controlled(build, fields, inputs | table, views)
     outputs = {"grow": bit_wire(_grow(build, views))}
     outputs |= {**dict(_clock_outputs(build, fields, clocks, views, inputs)), **decided}
     for view, order in zip(views, told, strict=True):
