@@ -20,7 +20,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import native
-from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.native.batch_memory import INPUTS
@@ -58,8 +58,8 @@ def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
     best = 0.0
     for _ in range(runs):
         started = perf_counter()
-        limits = Limits(1 << 40, tokens)
-        ended = list(streams.run(prompts, reader.goes_on, reader.step_values, limits))
+        budget = Budget(1 << 40, tokens)
+        ended = list(streams.run(prompts, reader.goes_on, reader.step_values, budget))
         made = sum(int(end.tokens.sum()) for end in ended)
         best = max(best, made / (perf_counter() - started))
     return best

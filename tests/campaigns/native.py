@@ -26,7 +26,7 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
-from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.stream import Stream, Value, stops
@@ -205,7 +205,7 @@ def _run_differences(case: Case, cache: Path, tokens: int) -> list[str]:
     except NotLogicError:
         return wrong
     rows = prompts_of([np.asarray(prompt, np.int32) for prompt in prompts])
-    for end in batch.run(rows, case.running, ((case.counted, 1),), Limits(1 << 60, tokens)):
+    for end in batch.run(rows, case.running, ((case.counted, 1),), Budget(1 << 60, tokens)):
         for place, index in enumerate(end.inputs.tolist()):
             made = int(end.tokens[place]), int(end.counted[place])
             got = (made, float(end.margin[place]), end.windows.rows(place).tolist())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
-from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.engines.registry import make_engine
@@ -130,8 +130,8 @@ def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) ->
 
     def once() -> Made:
         started = perf_counter()
-        limits = Limits(steps, 1 << 62)
-        ended = list(batch.run(prompts, reader.goes_on, reader.step_values, limits))
+        budget = Budget(steps, 1 << 62)
+        ended = list(batch.run(prompts, reader.goes_on, reader.step_values, budget))
         seconds = perf_counter() - started
         tokens = sum(int(end.tokens.sum()) for end in ended)
         return Made(tokens, sum(int(end.counted.sum()) for end in ended), seconds)

@@ -18,7 +18,7 @@ from tapeformer.bench.report import Row
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.batch import Limits, Prompts
+from tapeformer.engines.batch import Budget, Prompts
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.blocks import Blocks
 from tapeformer.engines.gpu.driver import CudaDevice
@@ -85,7 +85,7 @@ def _kernel(bundle: Bundle, word: Word) -> Row:
     ready = perf_counter() - started
     count = device.concurrent_blocks(BLOCK_THREADS)
     prompts = _repeated(PromptEncoder(reader).prompts([word]), count * BLOCK_INPUTS)
-    blocks = Blocks(kernel, device, prompts, Limits(NEVER, NEVER), count)
+    blocks = Blocks(kernel, device, prompts, Budget(NEVER, NEVER), count)
     blocks.feed(dict(enumerate(block_groups(prompts.lengths))))
     while int(blocks.newest[0]) < kernel.window:
         blocks.advance(kernel.window)
@@ -140,7 +140,7 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     prompts = PromptEncoder(reader).prompts(words)
     traces = [_native_trace(bundle, reader, word, tokens) for word in words]
     groups = block_groups(prompts.lengths)
-    blocks = Blocks(kernel, device, prompts, Limits(NEVER, NEVER), len(groups))
+    blocks = Blocks(kernel, device, prompts, Budget(NEVER, NEVER), len(groups))
     blocks.feed(dict(enumerate(groups)))
     compared = wrong = 0
     factors = range(len(bundle.weights.factors))

@@ -53,8 +53,8 @@ def prompts_of(tokens: Sequence[NDArray[np.int32]]) -> Prompts:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """When an input ends although the watched value has not changed."""
+class Budget:
+    """How far each input may go while the watched value does not change."""
 
     counted: int
     tokens: int
@@ -90,5 +90,5 @@ class BatchEngine(Protocol):
     def inputs(self) -> int:
         """How many inputs keep it busy: a call with fewer takes hardly less time."""
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
+    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end."""

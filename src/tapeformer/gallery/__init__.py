@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from tapeformer.faults import Fault, TapeformerError, described, did_you_mean, quoted
@@ -10,6 +11,7 @@ from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.machine.record import TuringMachine
 
 
+@cache
 def gallery_names() -> tuple[str, ...]:
     """Return the names of all machines in the gallery, in alphabetical order."""
     names = (entry.name for entry in files(__name__).iterdir())

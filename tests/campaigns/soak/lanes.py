@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import tapeformer as tf
 from tapeformer.engines import native
-from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.native.batch import Batch, _Run
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.inference.decode import Reader
@@ -67,7 +67,7 @@ class LaneTrial:
         batch = Batch(weights, offsets, watched=reader.watched)
         lanes = prompts_of([prompts[lane % WORDS] for lane in range(INPUTS)])
         asked = batch._asked(reader.goes_on, ())
-        work = _Run(batch, lanes, asked, 1, Limits(FAR, FAR))
+        work = _Run(batch, lanes, asked, 1, Budget(FAR, FAR))
         for place in range(len(prompts[0])):
             list(work._feed(place))
         made = 0

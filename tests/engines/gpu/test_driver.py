@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapeformer as tf
-from tapeformer.engines.batch import Limits, prompts_of
+from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.driver import CudaDevice
 from tapeformer.faults import TapeformerError
@@ -109,4 +109,4 @@ def test_a_window_that_does_not_fit(library: str, monkeypatch: pytest.MonkeyPatc
     batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(library))
     prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)])
     with pytest.raises(TapeformerError, match="too little free memory for a window"):
-        list(batch.run(prompts, reader.goes_on, reader.step_values, Limits(9, 9)))
+        list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))

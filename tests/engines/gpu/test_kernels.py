@@ -13,7 +13,7 @@ import pytest
 
 import tapeformer as tf
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.batch import Ended, Limits, prompts_of
+from tapeformer.engines.batch import Budget, Ended, prompts_of
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.kernel import kernel_of
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS
@@ -61,11 +61,11 @@ def kernel_text_of(bundle: Bundle) -> str:
     return kernel_of(bundle.weights, bundle.offsets, reader.goes_on, reader.step_values).text
 
 
-def ends(bundle: Bundle, words: list[Word], limits: Limits, blocks: int = 2) -> Iterator[Ended]:
+def ends(bundle: Bundle, words: list[Word], budget: Budget, blocks: int = 2) -> Iterator[Ended]:
     batch, device = batch_for(bundle, blocks)
     reader = Reader(bundle)
     prompts = prompts_of([np.asarray(reader.prompt(word), np.int32) for word in words])
-    yield from batch.run(prompts, reader.goes_on, reader.step_values, limits)
+    yield from batch.run(prompts, reader.goes_on, reader.step_values, budget)
     device.close()
 
 
@@ -74,7 +74,7 @@ def test_every_input_ends_as_the_native_engine_says(name: str) -> None:
     bundle = bundle_of(name)
     reader, words, seen = Reader(bundle), words_for(bundle, 40, 4), 0
     answer_to = cache(lambda word: tf.run(bundle, word, engine="native"))
-    for ended in ends(bundle, words, Limits(10**9, FAR)):
+    for ended in ends(bundle, words, Budget(10**9, FAR)):
         for place, number in enumerate(ended.inputs.tolist()):
             seen += 1
             answer = answer_to(words[number])
@@ -93,7 +93,7 @@ def test_every_token_of_a_run_is_that_of_the_sparse_engine(name: str) -> None:
     reader, word = Reader(bundle), words_for(bundle, 1, 4)[0]
     trace = np.array([step.ids for step in tf.stream(bundle, word, engine="sparse")])
     for count in range(1, len(trace), 7):
-        for ended in ends(bundle, [word] * 3, Limits(FAR, count)):
+        for ended in ends(bundle, [word] * 3, Budget(FAR, count)):
             factors = np.arange(len(bundle.weights.factors))
             newest = ended.windows.at(np.arange(3)[:, None], np.zeros((3, 1), int))
             assert (newest.values(factors) == trace[count - 1]).all()
@@ -106,7 +106,7 @@ def test_blocks_get_new_inputs_when_theirs_have_ended() -> None:
     words = words_for(bundle, BLOCK_INPUTS + 50, 2)
     found = {
         number: (steps, tokens)
-        for ended in ends(bundle, words, Limits(10**9, FAR), blocks=1)
+        for ended in ends(bundle, words, Budget(10**9, FAR), blocks=1)
         for number, steps, tokens in zip(
             *(column.tolist() for column in (ended.inputs, ended.counted, ended.tokens)),
             strict=True,
@@ -121,7 +121,7 @@ def test_blocks_get_new_inputs_when_theirs_have_ended() -> None:
 def test_limits_stop_each_input_where_they_say(most: int) -> None:
     bundle = bundle_of("registers")
     words = words_for(bundle, 40, 3)
-    for ended in ends(bundle, words, Limits(most, FAR)):
+    for ended in ends(bundle, words, Budget(most, FAR)):
         for place, number in enumerate(ended.inputs.tolist()):
             answer = tf.run(bundle, words[number], engine="native", max_steps=most)
             assert ended.counted[place] == answer.steps <= most
@@ -139,7 +139,7 @@ def test_a_changed_weight_changes_tokens_as_in_the_native_engine() -> None:
         entry = chance.randrange(len(nonzero_values(part)))
         weights = with_sign_flipped(bundle.weights, part.path, entry)
         edited = replace(bundle, weights=weights, modified=True)
-        for ended in ends(edited, words, Limits(FAR, 30)):
+        for ended in ends(edited, words, Budget(FAR, 30)):
             for place, number in enumerate(ended.inputs.tolist()):
                 if ended.doubted[place]:
                     continue

@@ -9,7 +9,13 @@ import pytest
 
 from tapeformer.bench.enumeration import machines
 from tapeformer.inference.batch import Inputs
-from tapeformer.inference.batch.machines import answer_machines, run_machines
+from tapeformer.inference.batch.families import FamilyRunner, member
+from tapeformer.inference.batch.machines import (
+    MachineLines,
+    MachineRecorder,
+    answer_machines,
+    run_machines,
+)
 from tapeformer.inference.batch.recorder import ERROR
 from tapeformer.inference.options import RunOptions
 from tapeformer.inference.workers import Where
@@ -43,6 +49,47 @@ def test_machines_are_answered_as_they_are_simulated(tmp_path: Path) -> None:
             assert "no machine 'nobody'" in record[ERROR]
         else:
             check(record, text)
+
+
+def test_families_share_machine_code_and_others_run_alone() -> None:
+    texts = [*machines(14, states=3, seed=5), "1RB1LB_1LA1RZ", "busy_beaver_2", "1RBxyz", "-"]
+    texts[3:3] = ["1RB0RA_1LA1RH_------"]
+    task = MachineLines(RunOptions(max_steps=STEPS))
+    recorder = MachineRecorder(task)
+    records = [json.loads(line.text) for line in recorder.lines(texts)]
+    errors = [text for text, record in zip(texts, records, strict=True) if ERROR in record]
+    assert errors == ["1RBxyz", "-"]
+    shared = [record.get("neurons") for record in records[:3] + records[4:15]]
+    assert len(set(shared)) == 1
+    assert records[3]["neurons"] != shared[0]
+    for text, record in zip(texts, records, strict=True):
+        if text not in errors:
+            check(record, text)
+
+
+def test_a_machine_that_needs_more_space_than_its_family_has_runs_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tapeformer.inference.batch.families.MOST_SPACE", 30)
+    texts = ["1RB1RB_1RA1RA", *machines(8, states=2, seed=5)]
+    recorder = MachineRecorder(MachineLines(RunOptions(max_steps=STEPS)))
+    records = [json.loads(line.text) for line in recorder.lines(texts)]
+    assert records[0]["capacity"] >= STEPS > records[1]["capacity"]
+    for text, record in zip(texts, records, strict=True):
+        check(record, text)
+
+
+def test_a_model_is_run_by_its_weights_and_not_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = member("1RB1LB_1LA1RZ")
+    assert found is not None
+    runner = FamilyRunner(found[0], RunOptions(max_steps=STEPS))
+    other = runner.models.model(find_machine("1RB---_------"))
+    monkeypatch.setattr(runner.models, "model", lambda _: other)
+    (answer,) = runner.answers([found[1]])
+    assert answer is not None
+    assert (answer.steps, answer.state) == (1, "B")
 
 
 def test_the_same_call_resumes(tmp_path: Path) -> None:

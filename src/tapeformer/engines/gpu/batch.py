@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tapeformer.engines.batch import Counted, Ended, Limits, Prompts
+from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.gpu import INPUTS
 from tapeformer.engines.gpu.blocks import Blocks
 from tapeformer.engines.gpu.device import Device
@@ -42,7 +42,7 @@ class GpuBatch:
         self.weights, self.offsets, self.device = weights, offsets, device
         self._asked: tuple[Value, Counted] | None = None
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
+    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end.
 
         Raises NotLogicError where the weights cannot be turned into gates.
@@ -50,7 +50,7 @@ class GpuBatch:
         kernel = self.prepared(stop, count)
         groups = block_groups(prompts.lengths)
         fitting = min(self._fitting(kernel), self.device.concurrent_blocks(BLOCK_THREADS))
-        blocks = Blocks(kernel, self.device, prompts, limits, min(len(groups), fitting))
+        blocks = Blocks(kernel, self.device, prompts, budget, min(len(groups), fitting))
         try:
             yield from _scheduled(blocks, groups)
         finally:

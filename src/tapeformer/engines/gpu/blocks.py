@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.batch import Ended, Limits, Prompts
+from tapeformer.engines.batch import Budget, Ended, Prompts
 from tapeformer.engines.gpu.device import Device
 from tapeformer.engines.gpu.kernel import Kernel
 from tapeformer.engines.gpu.lanes import (
@@ -43,9 +43,9 @@ class Blocks:
     """
 
     def __init__(
-        self, kernel: Kernel, device: Device, prompts: Prompts, limits: Limits, count: int
+        self, kernel: Kernel, device: Device, prompts: Prompts, budget: Budget, count: int
     ) -> None:
-        self.kernel, self.device, self.prompts, self.limits = kernel, device, prompts, limits
+        self.kernel, self.device, self.prompts, self.budget = kernel, device, prompts, budget
         self.count, self.threads = count, count * BLOCK_THREADS
         layout = kernel.layout
         self.rows = lane_rows(kernel.margin_digits)
@@ -83,7 +83,7 @@ class Blocks:
             self.inputs[block] = masks.lanes.reshape(self.count, -1)[block]
             self.live[block] = self.inputs[block] != UNUSED
             self.stopped[block], self.first[block] = False, -1
-        if self.limits.tokens <= 0 or self.limits.counted <= 0:
+        if self.budget.tokens <= 0 or self.budget.counted <= 0:
             self._end(self.live.copy())
 
     def _write_prompts(self, masks: PromptMasks, longest: int) -> None:
@@ -117,7 +117,7 @@ class Blocks:
             self._notice()
             self.newest += most
             self.count_bound += most * self.kernel.weight
-            self._check_limits()
+            self._check_budget()
         done = self.busy & ~self.live.any(axis=1)
         self.busy &= ~done
         return np.flatnonzero(done)
@@ -130,8 +130,8 @@ class Blocks:
     def _room(self) -> Integers:
         """Return for each block the tokens that no limit of its inputs forbids."""
         made = self.newest + 1 - self.length
-        steps = (self.limits.counted - self.count_bound) // self.kernel.weight
-        room: Integers = np.maximum(np.minimum(self.limits.tokens - made, steps), 1)
+        steps = (self.budget.counted - self.count_bound) // self.kernel.weight
+        room: Integers = np.maximum(np.minimum(self.budget.tokens - made, steps), 1)
         return room
 
     def _notice(self) -> None:
@@ -164,15 +164,15 @@ class Blocks:
         tables = words.reshape(2, WORD_INPUTS, self.threads).transpose(0, 2, 1)
         return tables.reshape(2, self.count, BLOCK_INPUTS).astype(np.int64)
 
-    def _check_limits(self) -> None:
+    def _check_budget(self) -> None:
         """End inputs whose limit is reached; counters are read only where they may have come so far."""
         made = self.newest + 1 - self.length
-        over = self.live & (made >= self.limits.tokens)[:, None]
-        near = self.busy & (self.count_bound >= self.limits.counted)
+        over = self.live & (made >= self.budget.tokens)[:, None]
+        near = self.busy & (self.count_bound >= self.budget.counted)
         if near.any():
             counted = np.where(self.live, self._numbers(COUNTER, COUNTER_DIGITS), 0)
             self.count_bound[near] = counted.max(axis=1)[near]
-            over |= self.live & (counted >= self.limits.counted)
+            over |= self.live & (counted >= self.budget.counted)
         if over.any():
             self._end(over)
 

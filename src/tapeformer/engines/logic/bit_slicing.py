@@ -9,6 +9,7 @@ from tapeformer.engines.logic.cone import fan_in_cone
 from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.program import (
     ONES,
+    LoadChoice,
     LoadFetched,
     LoadToken,
     Program,
@@ -33,6 +34,7 @@ class _BitSlicing:
         self.fetched = {bit.literal >> 1: bit for bit in netlist.fetched}
         gates = [literal >> 1 for factor in netlist.token for literal in factor]
         self.token_word = {gate: word for word, gate in enumerate(gates) if gate}
+        self.column = {literal >> 1: column for column, literal in enumerate(netlist.choices)}
         self.width = len(gates)
         self.stored: dict[int, int] = {}
         self.words: dict[int, SignedWord] = {}
@@ -67,6 +69,8 @@ class _BitSlicing:
     def _input(self, gate: int) -> SignedWord:
         if gate in self.token_word:
             return self.builder.add(LoadToken(self.token_word[gate])), False
+        if gate in self.column:
+            return self.builder.add(LoadChoice(self.column[gate])), False
         bit = self.fetched[gate]
         masks = ((bit.head, ONES),)
         if bit.source >> 1 in self.token_word:

@@ -14,6 +14,7 @@ from tapeformer.engines.logic.program import (
     ONES,
     Binary,
     Constant,
+    LoadChoice,
     LoadFetched,
     LoadToken,
     Operation,
@@ -161,8 +162,8 @@ class _Coding:
                 return self.builder.add(StoreToken(kept, self.index[operand]))
             case Binary(opcode, left, right):
                 return self.builder.binary(opcode, self.index[left], self.index[right])
-            case Constant(bits):
-                return self.builder.constant(bits)
+            case Constant() | LoadChoice():
+                return self.builder.add(operation)
             case _:
                 raise TypeError(f"no bit-sliced operation: {operation}")
 

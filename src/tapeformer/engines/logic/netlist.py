@@ -27,7 +27,8 @@ class Netlist:
     `token` and `next_token` have a literal for each value of each factor. `guard` is 1 where a
     speculation failed (some neuron is neither 0 nor 1), and then no other output is valid.
     `margin` has the binary digits of the margin where it must be computed; `proven_margin` is what
-    is known of it without running (None: nothing).
+    is known of it without running (None: nothing). `choices` has a literal for each column that a
+    member of a family of models may choose: inputs that never change in a run.
     """
 
     gates: tuple[Gate, ...]
@@ -37,6 +38,7 @@ class Netlist:
     guard: int
     margin: tuple[int, ...]
     proven_margin: int | None
+    choices: tuple[int, ...] = ()
 
 
 FactorValue = tuple[int, int]

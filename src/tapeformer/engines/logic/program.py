@@ -57,6 +57,13 @@ class LoadFetched(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class LoadChoice(Operation):
+    """Whether each input's model has chosen a column: a word that never changes in a run."""
+
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class Store(Operation):
     """What the operations that store a word share."""
 

@@ -18,18 +18,25 @@ from tapeformer.engines.logic.affine_forms import (
 from tapeformer.engines.logic.and_inverter_graph import TRUE
 from tapeformer.engines.logic.netlist import FactorValue, FetchedBit, NotLogicError
 from tapeformer.engines.logic.threshold_synthesis import ThresholdSynthesis
-from tapeformer.weights.matrices import stacked, transposed
-from tapeformer.weights.record import Layer, TransformerWeights
+from tapeformer.weights.family import WeightFamily, first_map
+from tapeformer.weights.matrices import beside, stacked, transposed
+from tapeformer.weights.record import Layer
 
 
 class SymbolicPosition:
-    """Evaluates the newest position: its token, what heads fetch for it, the residual stream."""
+    """Evaluates the newest position: its token, what heads fetch for it, the residual stream.
 
-    def __init__(self, weights: TransformerWeights) -> None:
+    For all models of a family at once: `choices` has a bit for each column that a member may choose.
+    """
+
+    def __init__(self, family: WeightFamily) -> None:
+        weights = family.weights
         if weights.layer_norm:
             raise NotLogicError("layer normalisation is not linear")
-        self.weights, self.synthesis = weights, ThresholdSynthesis()
+        self.family, self.weights, self.synthesis = family, weights, ThresholdSynthesis()
         self.token = [self.synthesis.add_one_hot(len(factor.values)) for factor in weights.factors]
+        self.choices = [self.synthesis.add_one_hot(size) for size in family.sizes]
+        self._open_map = first_map(weights) if family.sizes else None
         self.fetched: list[FetchedBit] = []
         self._value_of: dict[int, FactorValue] = {
             form.terms[0][0]: (factor, value)
@@ -59,8 +66,12 @@ class SymbolicPosition:
         stream = vector_sum(stream, affine_map(layer.mix, layer.mix_bias, fetched))
         hidden = stream
         for affine in layer.feed_forward[:-1]:
-            rows = affine_map(affine.matrix, affine.bias, hidden)
-            together = read_together(affine.matrix, hidden)
+            matrix = affine.matrix
+            if affine is self._open_map:
+                matrix = beside(matrix, self.family.shifts)
+                hidden = [*hidden, *(form for forms in self.choices for form in forms)]
+            rows = affine_map(matrix, affine.bias, hidden)
+            together = read_together(matrix, hidden)
             hidden = [self.synthesis.relu(*pair) for pair in zip(rows, together, strict=True)]
         for affine in layer.feed_forward[-1:]:
             stream = vector_sum(stream, affine_map(affine.matrix, affine.bias, hidden))

@@ -7,19 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tapeformer.engines.batch import Counted, Ended, Limits, Prompts
+from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.batch_memory import INPUTS, BatchMemory
 from tapeformer.engines.native.build import batch_code
 from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.native.compiler import loaded
-from tapeformer.engines.native.lanes import LaneWindows, numbers, packed, unpacked
+from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
 from tapeformer.engines.native.llvm_batch_functions import SHAPE
 from tapeformer.engines.native.llvm_batch_loop import DOUBTED, FRESH, LANE_ROWS, LIVE, UNENDED
 from tapeformer.engines.native.llvm_loop import COUNTER
 from tapeformer.engines.native.memory_layout import aligned
 from tapeformer.engines.stream import Value
+from tapeformer.weights.family import WeightFamily, family_of_one
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
 from tapeformer.windows import Flags, Integers
@@ -30,10 +31,10 @@ ROW = SHAPE.elements
 """64-bit numbers that have a bit for each input."""
 
 
-class Batch:
-    """Machine code for up to 256 inputs of one model; raises NotLogicError where there is none.
+class FamilyBatch:
+    """Machine code for up to 256 inputs, each to a member of a family of models.
 
-    `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
+    Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
     do the same side by side, and must all find room in memory.
     """
 
@@ -41,27 +42,55 @@ class Batch:
 
     def __init__(
         self,
-        weights: TransformerWeights,
+        family: WeightFamily,
         offsets: Sequence[int],
         cache: Path | None = None,
         processes: int = 1,
         *,
         watched: Iterable[int] = (),
     ) -> None:
-        code = batch_code(weights, CodeCache(cache), sorted(set(watched)))
+        code = batch_code(family, CodeCache(cache), sorted(set(watched)))
+        self.family = family
         self.layout, self.window = code.layout, window_for(offsets)
-        self.distances = AttentionOffsets(weights, offsets, self.window)
+        self.distances = AttentionOffsets(family.weights, offsets, self.window)
         self.places = BatchMemory(code.layout, self.distances.farthest)
         octets = 8 * ROW * self.places.words
         check_memory(Costs("batch", processes * octets, 0, None), self.window)
         self.code = loaded(code.machine_code, numbers=2)
         self.memory = self.places.allocate()
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, limits: Limits) -> Iterator[Ended]:
-        """Run every prompt until its watched value changes, or to a limit; yield those that end."""
+    def run_members(
+        self,
+        members: Sequence[TransformerWeights],
+        prompts: Prompts,
+        stop: Value,
+        count: Counted,
+        budget: Budget,
+    ) -> Iterator[Ended]:
+        """Run a prompt for each member until its watched value changes, or to a limit.
+
+        What a member has chosen is read from its weights; a ValueError where it is no member.
+        """
+        chosen = np.zeros((self.layout.choices, len(members)), bool)
+        starts = np.cumsum([0, *self.family.sizes])[:-1]
+        for lane, weights in enumerate(members):
+            choice = self.family.choice(weights)
+            if choice is None:
+                raise ValueError("weights that do not belong to the family")
+            chosen[starts + np.asarray(choice, np.int64), lane] = True
+        return self._run(prompts, stop, count, budget, packed(chosen, INPUTS))
+
+    def _run(
+        self,
+        prompts: Prompts,
+        stop: Value,
+        count: Counted,
+        budget: Budget,
+        choices: Words | None = None,
+    ) -> Iterator[Ended]:
         most = max((adds for _, adds in count), default=1)
         asked = self._asked(stop, count)
-        return _Run(self, prompts, asked, most, limits).to_the_end()
+        return _Run(self, prompts, asked, most, budget, choices).to_the_end()
 
     def _asked(self, stop: Value, count: Counted) -> Integers:
         """Return what machine code is asked for: see `llvm_batch_loop`."""
@@ -75,10 +104,29 @@ class Batch:
         return np.array((word(*stop), len(pairs), *sum(pairs, ())), np.int64)
 
 
+class Batch(FamilyBatch):
+    """Machine code for up to 256 inputs of one model."""
+
+    def __init__(
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        cache: Path | None = None,
+        processes: int = 1,
+        *,
+        watched: Iterable[int] = (),
+    ) -> None:
+        super().__init__(family_of_one(weights), offsets, cache, processes, watched=watched)
+
+    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
+        """Run every prompt until its watched value changes, or to a limit; yield those that end."""
+        return self._run(prompts, stop, count, budget)
+
+
 class _PromptWords:
     """The tokens of prompts as words; most words are the same in all of them."""
 
-    def __init__(self, batch: Batch, prompts: Prompts) -> None:
+    def __init__(self, batch: FamilyBatch, prompts: Prompts) -> None:
         self.batch, self.prompts = batch, prompts
         bits = batch.places.bits(prompts.rows)
         self.common = bits.all(axis=1)
@@ -105,12 +153,20 @@ class _Run:
     """
 
     def __init__(
-        self, batch: Batch, prompts: Prompts, asked: Integers, weight: int, limits: Limits
+        self,
+        batch: FamilyBatch,
+        prompts: Prompts,
+        asked: Integers,
+        weight: int,
+        budget: Budget,
+        choices: Words | None = None,
     ) -> None:
-        self.batch, self.prompts, self.limits, self.asked = batch, prompts, limits, asked
+        self.batch, self.prompts, self.budget, self.asked = batch, prompts, budget, asked
         self.words = _PromptWords(batch, prompts)
         self.weight = weight
-        self.slots = aligned(batch.layout.spill_slots, ROW)
+        spilled = batch.layout.spill_slots
+        self.slots = aligned(spilled + batch.layout.choices, ROW)
+        self.slots[spilled:] = 0 if choices is None else choices
         numbers = aligned(COUNTER + batch.layout.margin_digits, ROW)
         self.counters, self.margin = numbers[:COUNTER], numbers[COUNTER:]
         self.lanes = aligned(LANE_ROWS + 2 * 64, ROW)
@@ -147,19 +203,19 @@ class _Run:
         self.lanes[LIVE] |= mask
         self.lanes[FRESH] |= mask
         self.margin |= mask
-        if self.limits.tokens <= 0 or self.limits.counted <= 0:
+        if self.budget.tokens <= 0 or self.budget.counted <= 0:
             yield self._ended(begin, stopped=False)
 
     def _room(self) -> int:
         """Return tokens that no live input's limit forbids."""
         seen = self.newest + 1
-        far = min(self.limits.tokens - seen, self.limits.counted // self.weight - seen)
+        far = min(self.budget.tokens - seen, self.budget.counted // self.weight - seen)
         if far >= FAR:
             return far
         live = np.flatnonzero(self._live())
         tokens = seen - self.prompts.lengths[live]
-        steps = (self.limits.counted - numbers(self.counters, live)) // self.weight
-        return max(1, int(np.minimum(self.limits.tokens - tokens, steps).min()))
+        steps = (self.budget.counted - numbers(self.counters, live)) // self.weight
+        return max(1, int(np.minimum(self.budget.tokens - tokens, steps).min()))
 
     def _live(self) -> Flags:
         return unpacked(self.lanes[LIVE], len(self.prompts))
@@ -185,11 +241,11 @@ class _Run:
     def _limited(self, live: Flags) -> Iterator[Ended]:
         """End inputs whose limit is reached."""
         seen = self.newest + 1
-        if not live.any() or seen < min(self.limits.tokens, -(-self.limits.counted // self.weight)):
+        if not live.any() or seen < min(self.budget.tokens, -(-self.budget.counted // self.weight)):
             return
-        over = live & (seen - self.prompts.lengths >= self.limits.tokens)
+        over = live & (seen - self.prompts.lengths >= self.budget.tokens)
         lanes = np.flatnonzero(live)
-        over[lanes] |= numbers(self.counters, lanes) >= self.limits.counted
+        over[lanes] |= numbers(self.counters, lanes) >= self.budget.counted
         if over.any():
             yield self._ended(over, stopped=False)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tapeformer.engines.native.cache import CodeCache, MachineCode, key_of
 from tapeformer.engines.native.compiler import target
 from tapeformer.engines.native.memory_layout import BatchLayout, MemoryLayout
+from tapeformer.weights.family import WeightFamily
 from tapeformer.weights.record import TransformerWeights
 
 
@@ -31,13 +32,19 @@ def _single_key(weights: TransformerWeights) -> str:
 
 
 def batch_code(
-    weights: TransformerWeights, cache: CodeCache, watched: Sequence[int]
+    family: WeightFamily, cache: CodeCache, watched: Sequence[int]
 ) -> MachineCode[BatchLayout]:
-    """Return machine code for many inputs at once; `watched` are factors to be looked at."""
+    """Return machine code for many inputs at once, each to a member of a family.
+
+    `watched` are factors to be looked at.
+    """
 
     def make() -> MachineCode[BatchLayout]:
         from tapeformer.engines.native import codegen
 
-        return codegen.batch(weights, watched)
+        return codegen.batch(family, watched)
 
-    return cache.get(key_of(weights, "batch", tuple(watched), target()), make)
+    shifts = family.shifts
+    entries = (shifts.rows.tobytes(), shifts.columns.tobytes(), shifts.values.tobytes())
+    asked = ("batch", family.sizes, entries, tuple(watched), target())
+    return cache.get(key_of(family.weights, *asked), make)

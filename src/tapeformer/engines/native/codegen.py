@@ -10,7 +10,7 @@ from tapeformer.engines.logic.coded_program import coded_program
 from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
 from tapeformer.engines.logic.program import ONES, Program
-from tapeformer.engines.logic.synthesis import netlist_of
+from tapeformer.engines.logic.synthesis import family_netlist, netlist_of
 from tapeformer.engines.native.cache import MachineCode
 from tapeformer.engines.native.compiler import object_code
 from tapeformer.engines.native.llvm_batch_loop import llvm_batch_text
@@ -19,6 +19,7 @@ from tapeformer.engines.native.llvm_loop import llvm_text
 from tapeformer.engines.native.memory_layout import BatchLayout, MemoryLayout, ValueMasks
 from tapeformer.engines.native.packed_program import is_packable, packed_program
 from tapeformer.engines.native.word_shape import word_shape
+from tapeformer.weights.family import WeightFamily
 from tapeformer.weights.record import TransformerWeights
 
 
@@ -33,16 +34,20 @@ def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
     return _single(netlist, sliced, _one_word_per_value(netlist))
 
 
-def batch(weights: TransformerWeights, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
-    """Return bit-sliced code for many inputs; `watched` are factors that ends and counts depend on."""
-    netlist = netlist_of(weights)
+def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
+    """Return bit-sliced code for many inputs, each to a member of a family.
+
+    `watched` are factors that ends and counts depend on.
+    """
+    netlist = family_netlist(family)
     sizes = [len(factor) for factor in netlist.token]
     ordered = with_short_lifetimes(bit_sliced_program(netlist))
     stores_words = ordered.width > len(ordered.next_token)
     program, words = coded_program(ordered, sizes, watched)
     liveness = Liveness(program)
     common = _common(netlist, program, liveness, stores_words)
-    layout = BatchLayout(*common, words.sizes, words.resident, words.coded, words.rings)
+    kept = (words.sizes, words.resident, words.coded, words.rings)
+    layout = BatchLayout(*common, *kept, len(netlist.choices))
     return MachineCode(layout, object_code(llvm_batch_text(program, words, liveness)))
 
 

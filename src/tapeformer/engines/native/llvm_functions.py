@@ -9,6 +9,7 @@ from tapeformer.engines.logic.program import (
     BinaryOpcode,
     Broadcast,
     Constant,
+    LoadChoice,
     LoadFetched,
     LoadToken,
     Mask,
@@ -21,6 +22,9 @@ from tapeformer.engines.native.word_shape import WordShape
 
 FUNCTION_OPERATIONS = 1200
 """Operations in one function: compile time grows faster than the size of a function."""
+
+AT_HAND = (Constant, LoadToken, LoadChoice)
+"""Operations that every function does again rather than load their values from spill slots."""
 
 BLOCK = 4
 """Words fetched at once where several heads fetch them; a token has a multiple of so many."""
@@ -73,13 +77,13 @@ class Liveness:
 def _last_readers(program: Program) -> dict[int, int]:
     """Return the last function that reads each value of an earlier one.
 
-    Constants and words of the newest token are not among them: every function has them at hand.
+    What every function has at hand is not among them.
     """
     last: dict[int, int] = {}
     for index, operation in enumerate(program.operations):
         function = index // FUNCTION_OPERATIONS
         for operand in operation.operands:
-            at_hand = isinstance(program.operations[operand], Constant | LoadToken)
+            at_hand = isinstance(program.operations[operand], AT_HAND)
             if operand // FUNCTION_OPERATIONS != function and not at_hand:
                 last[operand] = function
     return last
@@ -149,6 +153,8 @@ class StraightLineFunction:
                 self._load_token(name, index)
             case LoadFetched():
                 self._load_fetched(name, operation)
+            case LoadChoice(column):
+                self._load(name, "%slots", self.liveness.slot_count + column)
             case Store():
                 self._store_word(operation)
             case Constant(bits):
@@ -176,7 +182,7 @@ class StraightLineFunction:
             return
         self.reloaded.add(index)
         operation = self.program.operations[index]
-        if isinstance(operation, Constant | LoadToken):
+        if isinstance(operation, AT_HAND):
             self._compute(f"%v{index}", operation)
         else:
             self._load(f"%v{index}", "%slots", self.liveness.slots[index])

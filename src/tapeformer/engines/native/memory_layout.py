@@ -55,12 +55,16 @@ class MemoryLayout(CodeLayout):
 
 @dataclass(frozen=True)
 class BatchLayout(CodeLayout):
-    """The memory of a batch: the fields of `TokenWords`, of which rings are as long as heads look back."""
+    """The memory of a batch: the fields of `TokenWords`, of which rings are as long as heads look back.
+
+    `choices` words after the spill slots say which columns the models of a family have chosen.
+    """
 
     sizes: Numbers
     resident: Rows
     coded: Rows
     rings: Rows
+    choices: int
 
     @property
     def words(self) -> TokenWords:

@@ -1,31 +1,43 @@
 """A file of machines, one per line, each compiled into a model of its own and run on the empty word.
 
-The models are as small as their runs allow: a direct simulation, up to the limit of steps, finds the
-space that each needs, so that nothing has to grow. Their answers come from their tokens alone.
+Machines with the same states and symbols run side by side (see `families`). The model of any other is
+as small as its run allows: a direct simulation, up to the limit of steps, finds the space that it
+needs, so that nothing has to grow. All answers come from tokens alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import for_steps
+from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
+from tapeformer.inference.batch.families import FamilyRunner, may_share, member
 from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, Work, answer_file
 from tapeformer.inference.batch.recorder import ERROR, Line, encoded
+from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
 from tapeformer.inference.model import find_model
 from tapeformer.inference.options import RunOptions, check_called, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.inference.workers import Where
+from tapeformer.machine.record import TuringMachine
 
 MACHINES = 8
-"""Machines in a group: each takes a part of a second."""
+"""Machines in a group where each takes a part of a second."""
+
+FEWEST = 8
+"""Machines of one family that pay for machine code which serves all of them."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +47,67 @@ class MachineLines:
     options: RunOptions
 
     def ready(self) -> Callable[[list[str]], list[Line]]:
-        """Return what answers a group: nothing is shared by the machines."""
-        return lambda texts: [self._line(text) for text in texts]
+        """Return what answers a group."""
+        return MachineRecorder(self).lines
 
     def start(self, text: str | None) -> Record:
         """Return the keys that every line begins with: which machine, and with what options."""
-        asked = repr(replace(self.options, max_steps=0, max_tokens=None))
-        return {"given": text, "options": sha256(asked.encode()).hexdigest()[:16]}
+        return {"given": text, "options": self._digest}
 
-    def _line(self, text: str) -> Line:
-        start = self.start(text)
+    @cached_property
+    def _digest(self) -> str:
+        asked = repr(replace(self.options, max_steps=0, max_tokens=None))
+        return sha256(asked.encode()).hexdigest()[:16]
+
+
+class MachineRecorder:
+    """Answers lines: machines of one family side by side, any other alone."""
+
+    def __init__(self, task: MachineLines) -> None:
+        self.task, self.options = task, task.options
+        self._runners: dict[MachineFamily, FamilyRunner | None] = {}
+
+    def lines(self, texts: list[str]) -> list[Line]:
+        """Return the answers to some lines, in order."""
+        found = self._side_by_side(texts) if may_share(self.options) else {}
+        return [found.get(number) or self._alone(text) for number, text in enumerate(texts)]
+
+    def _side_by_side(self, texts: Sequence[str]) -> dict[int, Line]:
+        """Return the answers of machines whose family has several here, by the number of the line."""
+        families: dict[MachineFamily, list[tuple[int, TuringMachine]]] = {}
+        for number, text in enumerate(texts):
+            if (found := member(text)) is not None:
+                families.setdefault(found[0], []).append((number, found[1]))
+        lines: dict[int, Line] = {}
+        for family, members in families.items():
+            runner = self._runner(family) if len(members) >= FEWEST else None
+            if runner is not None:
+                answers = runner.answers([machine for _, machine in members])
+                for (number, _), answer in zip(members, answers, strict=True):
+                    if answer is not None:
+                        record = runner.record(answer.bundle)
+                        lines[number] = self._line(texts[number], answer, record)
+        return lines
+
+    def _runner(self, family: MachineFamily) -> FamilyRunner | None:
+        """Return what runs a family's machines; None where its models have no gates."""
+        if family not in self._runners:
+            try:
+                self._runners[family] = FamilyRunner(family, self.options)
+            except (NotLogicError, TapeformerError):
+                self._runners[family] = None
+        return self._runners[family]
+
+    def _alone(self, text: str) -> Line:
         try:
             answer = run_machine(text, self.options)
         except TapeformerError as error:
-            return Line(ERROR, encoded({**start, ERROR: str(error)}))
-        record = answer_record("", answer, model_record(answer.bundle))
-        return Line(answer.outcome.value, encoded({**start, **record}))
+            return Line(ERROR, encoded({**self.task.start(text), ERROR: str(error)}))
+        return self._line(text, answer, model_record(answer.bundle))
+
+    def _line(self, text: str, answer: Answer, model: Record) -> Line:
+        record = answer_record("", answer, model)
+        return Line(answer.outcome.value, encoded({**self.task.start(text), **record}))
 
 
 def run_machine(text: str, options: RunOptions) -> Answer:
@@ -102,5 +159,8 @@ def answer_machines(
             Fault("a batch of machines cannot follow these options", remedy=remedy)
         )
     task = MachineLines(options)
-    limits = options.max_steps, options.max_tokens or 1 << 62
-    return answer_file(Work(task, task.start, limits, MACHINES), lines, answers, where, watch)
+    limits = options.max_steps, options.max_tokens or MOST_TOKENS
+    first = islice(lines, MACHINES)
+    shared = may_share(options) and any(member(text) is not None for text in first)
+    group = INPUTS if shared else MACHINES
+    return answer_file(Work(task, task.start, limits, group), lines, answers, where, watch)

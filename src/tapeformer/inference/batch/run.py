@@ -11,13 +11,18 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
 from tapeformer.inference.batch.engine_choice import run_chosen
 from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, run_file
-from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner, Found
+from tapeformer.inference.batch.runner import (
+    MOST_TOKENS,
+    BatchModel,
+    BatchOptions,
+    BatchRunner,
+    Found,
+)
 from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
 from tapeformer.inference.options import RunOptions, check_called, run_options
 from tapeformer.inference.workers import Where
 
 ENGINES = ("auto", "native", "gpu")
-MOST_TOKENS = 1 << 62
 
 
 def run_batch(machine: Source, words: Iterable[Word], **options: Any) -> list[Found]:

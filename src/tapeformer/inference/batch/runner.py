@@ -9,18 +9,20 @@ from pathlib import Path
 from time import perf_counter
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.engines.batch import BatchEngine, Ended, Limits
+from tapeformer.engines.batch import BatchEngine, Budget, Ended
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Counters, Generation, finished, generate
-from tapeformer.inference.generation import Limits as RunLimits
+from tapeformer.inference.generation import Counters, Generation, Limits, finished, generate
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 from tapeformer.windows import Integers
+
+MOST_TOKENS = 1 << 62
+"""Tokens that an input may take where no limit is given."""
 
 Found = Answer | TapeformerError
 """What an input comes to: an answer, or why it does not fit the model."""
@@ -36,15 +38,15 @@ class BatchOptions:
 
     engine: str = "native"
     max_steps: int = 10**9
-    max_tokens: int = 1 << 62
+    max_tokens: int = MOST_TOKENS
     spaced: bool = False
     cache: Path | None = None
     processes: int = 1
 
     @property
-    def limits(self) -> RunLimits:
+    def limits(self) -> Limits:
         """How far an input may go that runs alone."""
-        return RunLimits(self.max_steps, self.max_tokens)
+        return Limits(self.max_steps, self.max_tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class BatchRunner:
         self.bundle, self.options, self.reader = bundle, options, Reader(bundle)
         self.encoder = PromptEncoder(self.reader)
         self.rest = options.max_steps % self.reader.steps_per_token
-        self.limits = Limits(options.max_steps - self.rest, options.max_tokens)
+        self.budget = Budget(options.max_steps - self.rest, options.max_tokens)
         self.batch: BatchEngine | None = None
         try:
             self.batch = batch_engine(self.reader, options)
@@ -111,14 +113,15 @@ class BatchRunner:
         assert self.batch is not None
         started, reader = perf_counter(), self.reader
         prompts = self.encoder.prompts(words)
-        for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.limits):
+        for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.budget):
             if ended.doubted.any():
                 yield from ((int(n), self._alone(words[n])) for n in ended.inputs)
             elif self.rest and not ended.stopped.any():
                 yield from self._continued(words, ended)
             else:
                 seconds = (perf_counter() - started) / len(words)
-                found = self._answers(ended, prompts.lengths[ended.inputs], seconds)
+                lengths = prompts.lengths[ended.inputs]
+                found = answers_of(reader, self.batch.name, ended, lengths, seconds)
                 yield from zip(ended.inputs.tolist(), found, strict=True)
 
     def _continued(self, words: Sequence[Word], ended: Ended) -> Iterator[tuple[int, Found]]:
@@ -145,30 +148,32 @@ class BatchRunner:
             )
         )
 
-    def _answers(self, ended: Ended, prompt_tokens: Integers, seconds: float) -> Iterator[Found]:
-        """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
-        assert self.batch is not None
-        verdicts = self.reader.outcomes(ended.windows)
-        columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
-        numbers = zip(*(column.tolist() for column in columns), strict=True)
-        read = zip(verdicts, self.reader.configurations(ended.windows), numbers, strict=True)
-        for verdict, decoded, (prompt, before, tokens, counted, margin) in read:
-            if isinstance(decoded, TapeformerError):
-                yield decoded
-                continue
-            yield Answer(
-                bundle=self.bundle,
-                engine=self.batch.name,
-                outcome=verdict or Outcome.LIMIT,
-                state=decoded.state,
-                steps=counted,
-                tapes=decoded.tapes,
-                prompt_tokens=prompt,
-                boot_tokens=before,
-                cot_tokens=tokens,
-                margin=margin,
-                seconds=seconds,
-            )
+
+def answers_of(
+    reader: Reader, engine: str, ended: Ended, prompt_tokens: Integers, seconds: float
+) -> Iterator[Found]:
+    """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
+    verdicts = reader.outcomes(ended.windows)
+    columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    read = zip(verdicts, reader.configurations(ended.windows), numbers, strict=True)
+    for verdict, decoded, (prompt, before, tokens, counted, margin) in read:
+        if isinstance(decoded, TapeformerError):
+            yield decoded
+            continue
+        yield Answer(
+            bundle=reader.bundle,
+            engine=engine,
+            outcome=verdict or Outcome.LIMIT,
+            state=decoded.state,
+            steps=counted,
+            tapes=decoded.tapes,
+            prompt_tokens=prompt,
+            boot_tokens=before,
+            cot_tokens=tokens,
+            margin=margin,
+            seconds=seconds,
+        )
 
 
 def _or_error(make: Callable[[], Answer]) -> Found:
