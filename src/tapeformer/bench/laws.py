@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tapeformer.bench.sweep import swept
 from tapeformer.gallery import gallery_machine
 from tapeformer.laboratory.laws import Workload, point
 from tapeformer.laboratory.registry import find_row, find_rows
@@ -45,16 +46,15 @@ def measured_laws(
     say: Callable[[str], None],
     jobs: int = 1,
     kept: Path | None = None,
+    cluster: str | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the rows on both series, up to a number of steps; points that the file has are read."""
     asked = [one for row in find_rows(names) for one in _points_of(row, largest)]
     done = _read(kept)
-    with ProcessPoolExecutor(jobs) as pool:
-        work = {pool.submit(_point, one): one for one in asked if one not in done}
-        for future in as_completed(work):
-            done[work[future]] = future.result()
-            say(_line(work[future], future.result()))
-            _keep(kept, work[future], future.result())
+    for one, measured in _measured([one for one in asked if one not in done], jobs, cluster):
+        done[one] = measured
+        say(_line(one, measured))
+        _keep(kept, one, measured)
     found = (done[one] for one in asked)
     return [one for one in found if one is not None]
 
@@ -69,6 +69,19 @@ def _points_of(row: Row, largest: int) -> Iterator[Asked]:
             yield row.name, FIXED_SPACE, t
         most = max(most, steps)
     yield from ((row.name, FIXED_TIME, digits) for digits in SPACES)
+
+
+def _measured(
+    asked: Sequence[Asked], jobs: int, cluster: str | None
+) -> Iterator[tuple[Asked, dict[str, Any] | None]]:
+    """Yield points as they are measured: by local processes, or in order by a cluster's workers."""
+    if cluster is not None:
+        yield from zip(asked, swept(_point, asked, cluster=cluster), strict=True)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        work = {pool.submit(_point, one): one for one in asked}
+        for future in as_completed(work):
+            yield work[future], future.result()
 
 
 def _point(asked: Asked) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tapeformer.bench.report import Row, Section, levels_of
+from tapeformer.bench.sweep import swept
 from tapeformer.bench.workloads import WORKLOADS, Workload
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
@@ -152,13 +153,19 @@ def exponents(rows: Sequence[Row]) -> list[Row]:
 
 
 def theorem(
-    engine: str, largest: int | None, tell: Callable[[Point], None]
+    engine: str,
+    largest: int | None,
+    tell: Callable[[Point], None],
+    cluster: str | None = None,
 ) -> tuple[list[Section], list[Row]]:
-    """Return all points, as the sections of a page."""
-    rows: list[Row] = []
-    for point in points(largest):
-        tell(point)
-        rows.append(measure(point, engine))
+    """Return all points, as the sections of a page; `tell` is told each when it is begun."""
+
+    def begun() -> Iterator[Point]:
+        for point in points(largest):
+            tell(point)
+            yield point
+
+    rows: list[Row] = list(swept(measure, begun(), engine, cluster=cluster))
     constant = _constant_bits([row for row in rows if levels_of(row)])
     return [
         Section("Exponents", "Tokens per step against s, fitted on log axes.", exponents(rows)),

@@ -11,6 +11,7 @@ import typer
 
 from tapeformer.cli.exits import INTERRUPTED
 from tapeformer.cli.models import EngineName
+from tapeformer.cli.options import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +89,7 @@ def theorem(
     engine: EngineName = "auto",
     largest: Largest = None,
     long: Long = False,
+    cluster: Cluster = None,
 ) -> None:
     """Measure the theorems: tokens per step against s and k', space, window, bits."""
     from tapeformer.bench.plots import ratios, tokens_per_step
@@ -98,7 +100,7 @@ def theorem(
     name = engine_name(engine)
     make_folder(output)
     form = _theorem_form(output, name, largest)
-    sections, rows = measured(name, largest, _tell)
+    sections, rows = measured(name, largest, _tell, cluster)
     sections += form + _engine_costs(name, long)
     plots = tokens_per_step(output, rows, "fill_and_drain")
     plots += ratios(output, rows, "window over s") + ratios(output, rows, "queue cells over k s")
@@ -192,7 +194,11 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
 
 @bench.command()
 def laws(
-    output: Folder = Path("bench/laws"), rows: Rows = "", largest: Steps = 256, jobs: Jobs = 1
+    output: Folder = Path("bench/laws"),
+    rows: Rows = "",
+    largest: Steps = 256,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
 ) -> None:
     """Measure how the rows of Table 1 grow: bits, window and tokens against t and s, with fits.
 
@@ -205,7 +211,7 @@ def laws(
 
     make_folder(output)
     names = [name for name in rows.split(",") if name]
-    points = measured_laws(names, largest, _say, jobs, output / "points.jsonl")
+    points = measured_laws(names, largest, _say, jobs, output / "points.jsonl", cluster)
     fitted = fits(points, FIXED_SPACE, FIXED_TIME)
     sections = [
         Section("Fits", FITS, fitted, law_plots(output, points)),

@@ -76,6 +76,7 @@ def dataset(
     chat_steps: ChatSteps = 200,
     rows_per_shard: RowsPerShard = 5000,
     spaced: shared.Spaced = False,
+    cluster: shared.Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
     """Write chains of thought as training data: Parquet for `datasets`, and chats as JSON lines.
@@ -103,7 +104,7 @@ def dataset(
         spaced=spaced,
         compile=compiling,
     )
-    _write(machines, output, asked, as_json)
+    _write(machines, output, asked, cluster, as_json)
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -117,12 +118,14 @@ def _range(text: str) -> tuple[int, int]:
         ) from None
 
 
-def _write(machines: list[str], output: Path, asked: DatasetOptions, as_json: bool) -> None:
+def _write(
+    machines: list[str], output: Path, asked: DatasetOptions, cluster: str | None, as_json: bool
+) -> None:
     from tapeformer.export.dataset import write_dataset
 
     started = time.perf_counter()
     with Watch("rows") as watch:
-        counts = write_dataset(machines, output, asked, watch=watch)
+        counts = write_dataset(machines, output, asked, watch=watch, cluster=cluster)
     seconds = round(time.perf_counter() - started, 3)
     if as_json:
         print_json({"folder": str(output), "machines": counts, "seconds": seconds})

@@ -37,6 +37,10 @@ FileInput = Annotated[
     bool, _option("--file-input", text="Use the input that stands in the machine's file.")
 ]
 Json = Annotated[bool, _option("--json", text="Print one JSON object and nothing else.")]
+Cluster = Annotated[
+    str | None,
+    _option("--cluster", text="Have the work done by the workers of this Dask scheduler."),
+]
 Everything = Annotated[bool, _option("--all", text="Show everything, however long.")]
 Format = Annotated[
     str | None,

@@ -96,10 +96,6 @@ Answers = Annotated[
         "--answers", help="Where a batch's JSON lines go; FILE.answers.jsonl if left out."
     ),
 ]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", help="Have a batch answered by this Dask scheduler's workers."),
-]
 
 
 def run_options(
@@ -145,7 +141,7 @@ def run(
     show: Show = False,
     batch: BatchFile = None,
     answers: Answers = None,
-    cluster: Cluster = None,
+    cluster: shared.Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,9 +15,12 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
+from tapeformer.bench.sweep import swept
+from tapeformer.bench.theorem import Point, measure
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.native.batch_memory import INPUTS as SIDE_BY_SIDE
+from tapeformer.export.dataset import DatasetOptions, write_dataset
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
@@ -100,6 +105,25 @@ def test_a_process_that_dies_costs_no_answer(
     assert (tmp_path / "answers").read_bytes() == alone
 
 
+SCRIPT = """
+import sys
+import tapeformer as tf
+from tapeformer.inference.workers import local
+
+local.PATIENCE = 0
+print("begun", tf.run_batch_file("palindrome", sys.argv[1], sys.argv[2], max_steps=9).answered)
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    inputs, script = tmp_path / "inputs", tmp_path / "script.py"
+    inputs.write_bytes(INPUTS.content * 6)
+    script.write_text(SCRIPT)
+    command = [sys.executable, *map(str, (script, inputs, tmp_path / "answers"))]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert (found.stdout, found.stderr) == (f"begun {6 * len(INPUTS)}\n", "")
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
     made = LocalCluster(  # type: ignore[no-untyped-call]
@@ -132,6 +156,31 @@ def test_a_cluster_resumes_what_processes_began(
     assert 0 < begun.answered < len(INPUTS)
     run_file(model, INPUTS, answers, where=Where(cluster=cluster.scheduler_address))
     assert answers.read_bytes() == alone
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_cluster_writes_the_same_dataset_and_resumes_it(
+    tmp_path: Path, cluster: LocalCluster
+) -> None:
+    options = DatasetOptions(count=80, lengths=(0, 8), rows_per_shard=20)
+    address = cluster.scheduler_address
+    write_dataset(["palindrome"], tmp_path / "here", options)
+    begun = write_dataset(
+        ["palindrome"], tmp_path / "there", options, watch=lambda rows: rows < 50, cluster=address
+    )
+    assert 0 < sum(split["rows"] for split in begun["palindrome"].values()) < 80
+    write_dataset(["palindrome"], tmp_path / "there", options, cluster=address)
+    assert files_in(tmp_path / "there") == files_in(tmp_path / "here")
+
+
+def test_a_cluster_measures_the_points_of_a_sweep_in_order(cluster: LocalCluster) -> None:
+    points = [Point("fill_and_drain", "paper", 2, space) for space in (32, 16, 24)]
+    measured = list(swept(measure, points, "sparse", cluster=cluster.scheduler_address))
+    assert measured == list(swept(measure, points, "sparse"))
+    assert len(measured) == 3
 
 
 def test_a_scheduler_that_is_not_there_is_told(

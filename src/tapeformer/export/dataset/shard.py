@@ -10,7 +10,6 @@ from tapeformer.export.dataset.folder import PARTIAL, Folder
 from tapeformer.export.dataset.options import DatasetOptions
 from tapeformer.export.dataset.parquet import pyarrow, record_batch, schema_of
 from tapeformer.export.dataset.traces import Trace, Tracer
-from tapeformer.export.dataset.words import Word
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.machine.record import TuringMachine
 
@@ -39,15 +38,15 @@ class ShardWriter:
         self.traces: list[Trace] = []
         self.rows = self.bytes = self.group_bytes = 0
 
-    def write(self, words: Iterator[Word], told: Callable[[int], bool]) -> bool:
-        """Write traces of words until the shard is full; False, and no file, if told to stop."""
+    def write(self, traces: Iterator[Trace], told: Callable[[int], bool]) -> bool:
+        """Write traces until the shard is full; False, and no file, if told to stop."""
         partial, chat = (
             path.with_name(path.name + PARTIAL) for path in (self.path, self.chat_path)
         )
         try:
             self.chat_path.parent.mkdir(exist_ok=True)
             with self._parquet(partial) as file, chat.open("w", encoding="utf-8") as chats:
-                complete = self._fill(words, told, file, chats)
+                complete = self._fill(traces, told, file, chats)
             if complete:
                 if chat.stat().st_size:
                     chat.replace(self.chat_path)
@@ -63,19 +62,18 @@ class ShardWriter:
         return pyarrow(".parquet").ParquetWriter(path, self.schema, compression="zstd")
 
     def _fill(
-        self, words: Iterator[Word], told: Callable[[int], bool], file: Any, chats: IO[str]
+        self, traces: Iterator[Trace], told: Callable[[int], bool], file: Any, chats: IO[str]
     ) -> bool:
-        for word in words:
-            trace = self.tracer.trace(word)
+        for trace in traces:
             self._add(trace, file)
             if trace.steps <= self.options.chat_steps:
-                chats.write(chat_line(self.machine, word, trace.steps) + "\n")
+                chats.write(chat_line(self.machine, trace.word, trace.steps) + "\n")
             if not told(1):
                 return False
             if self.rows >= self.options.rows_per_shard or self.bytes >= SHARD_BYTES:
                 break
         self._flush(file)
-        return True
+        return told(0)
 
     def _add(self, trace: Trace, file: Any) -> None:
         self.traces.append(trace)

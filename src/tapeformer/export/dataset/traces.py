@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.native.engine import Engine
+from tapeformer.export.dataset.words import Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import LONG, SHORT
+from tapeformer.inference.workers import Where, in_order, pool_at
 from tapeformer.simulator.result import Outcome
+
+GROUP = 16
+"""Words that a worker gets at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +102,30 @@ class Tracer:
     def states(self) -> tuple[str, ...]:
         """The values of the state factor."""
         return self.reader.factors[self.reader.state].values
+
+
+@dataclass(frozen=True, eq=False)
+class TraceWords:
+    """The task of a cluster: the model travels once, then groups of words become traces."""
+
+    bundle: Bundle
+    max_steps: int
+
+    def ready(self) -> Callable[[Sequence[Word]], list[Trace]]:
+        """Load the model and its machine code."""
+        tracer = Tracer(self.bundle, self.max_steps)
+        return lambda words: [tracer.trace(word) for word in words]
+
+
+def traced(
+    tracer: Tracer, words: Iterator[Word], tick: Callable[[], bool], cluster: str | None = None
+) -> Generator[Trace, None, None]:
+    """Yield the traces of words, in order: made here, or by the workers of a scheduler."""
+    if cluster is None:
+        yield from map(tracer.trace, words)
+        return
+    pool = pool_at(Where(cluster=cluster), TraceWords(tracer.bundle, tracer.max_steps))
+    groups = iter(lambda: tuple(islice(words, GROUP)), ())
+    with closing(in_order(pool, groups, tick)) as found:
+        for traces in found:
+            yield from traces

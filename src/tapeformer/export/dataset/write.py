@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from itertools import chain, islice, takewhile
+from itertools import chain, groupby, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tapeformer.export.dataset.options import DatasetOptions, checked, words_for
 from tapeformer.export.dataset.parquet import about_shard, pyarrow
 from tapeformer.export.dataset.shard import ShardWriter
 from tapeformer.export.dataset.splits import SPLITS, SplitRule
-from tapeformer.export.dataset.traces import Tracer
+from tapeformer.export.dataset.traces import Trace, Tracer, traced
 from tapeformer.export.dataset.words import Word, Words
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.formats.registry import dumps
@@ -68,12 +69,14 @@ def write_dataset(
     options: DatasetOptions | None = None,
     *,
     watch: Watch | None = None,
+    cluster: str | None = None,
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Write the chains of thought of machines, and return rows and tokens by machine and split.
 
     Every machine is a configuration of `datasets.load_dataset(folder, name)`. Shards that are
     there are kept, so the same call resumes what was interrupted. `watch` is told the number of
-    rows and ends the work by returning False.
+    rows and ends the work by returning False. With `cluster`, the address of a Dask scheduler, its
+    workers generate the traces.
     """
     pyarrow()
     options, path = checked(options or DatasetOptions()), Path(folder)
@@ -85,7 +88,7 @@ def write_dataset(
     told = Counting(watch)
     counts = {}
     for name, plan in plans.items():
-        if _write_machine(plan, Folder(path / name), told):
+        if _write_machine(plan, Folder(path / name), told, cluster):
             counts[name] = Folder(path / name).counts()
     if counts:
         write_whole(path / CARD, card_text(folders_in(path)))
@@ -131,7 +134,7 @@ def sized(plan: Plan, told: Counting) -> Bundle:
     return model.compiled(for_runs(model.machine, model.options, plan.words.lengths[1], space))
 
 
-def _write_machine(plan: Plan, folder: Folder, told: Counting) -> bool:
+def _write_machine(plan: Plan, folder: Folder, told: Counting, cluster: str | None) -> bool:
     """Write what is missing; False where nothing was begun, because the caller has stopped."""
     with folder.alone():
         asked, found = plan.asked(), folder.manifest()
@@ -143,21 +146,38 @@ def _write_machine(plan: Plan, folder: Folder, told: Counting) -> bool:
             folder.begin({**about, "sha256": model_digest(bundle), **asked}, bundle)
         elif any(found.get(key) != value for key, value in asked.items()):
             raise _another(folder, [key for key in asked if found.get(key) != asked[key]])
-        tracer = Tracer(folder.bundle(), plan.options.max_steps)
-        for split in SPLITS:
-            _write_split(plan, folder, split, tracer, told)
+        _write_splits(plan, folder, told, cluster)
     return True
 
 
-def _write_split(plan: Plan, folder: Folder, split: str, tracer: Tracer, told: Counting) -> None:
-    shards = folder.shards(split)
-    done = sum(about_shard(path).rows for path in shards)
-    words = islice(plan.of_split(split), done, None)
-    goes_on, number = told(done), len(shards)
-    while goes_on and (first := next(words, None)) is not None:
+def _write_splits(plan: Plan, folder: Folder, told: Counting, cluster: str | None) -> None:
+    """Write the shards that are missing, split by split; one stream of traces serves them all."""
+    tracer = Tracer(folder.bundle(), plan.options.max_steps)
+    done = {split: _rows_in(folder, split) for split in SPLITS}
+    words = chain.from_iterable(islice(plan.of_split(s), done[s], None) for s in SPLITS)
+    if not told(sum(done.values())):
+        return
+    with closing(traced(tracer, words, lambda: told(0), cluster)) as traces:
+        for split, found in groupby(traces, lambda trace: plan.rule.split_of(trace.word)):
+            if not _write_split(plan, folder, split, tracer, found, told):
+                return
+
+
+def _rows_in(folder: Folder, split: str) -> int:
+    return sum(about_shard(path).rows for path in folder.shards(split))
+
+
+def _write_split(
+    plan: Plan, folder: Folder, split: str, tracer: Tracer, traces: Iterator[Trace], told: Counting
+) -> bool:
+    """Write the traces of a split, a shard at a time; False once the caller has said stop."""
+    number = len(folder.shards(split))
+    while (first := next(traces, None)) is not None:
         writer = ShardWriter(folder, split, number, tracer, plan.model.machine, plan.options)
-        goes_on = writer.write(chain([first], words), told)
+        if not writer.write(chain([first], traces), told):
+            return False
         number += 1
+    return True
 
 
 def _another(folder: Folder, differing: list[str]) -> TapeformerError:

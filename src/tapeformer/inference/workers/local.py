@@ -1,6 +1,7 @@
 """Workers on this machine: one thread of this process, or processes.
 
-A process ends with the one that started it, however that ends, and leaves Ctrl-C to it.
+A process ends with the one that started it, however that ends, and leaves Ctrl-C to it. It never
+imports the script that started it, so a script needs no `if __name__ == "__main__"`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -16,6 +18,7 @@ from multiprocessing import parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
 from time import monotonic
+from types import ModuleType
 from typing import Any
 from weakref import WeakSet
 
@@ -145,10 +148,10 @@ class LocalPool:
 
 
 class _Process(SpawnProcess):
-    """A process that never sees Ctrl-C, not even while it starts."""
+    """A process that never sees Ctrl-C, not even while it starts, nor the script that starts it."""
 
     def start(self) -> None:
-        with _without_interrupts():
+        with _without_interrupts(), _without_script():
             super().start()
 
 
@@ -181,6 +184,17 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Hide this program's script from what is started in here: it would be run again from its top."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 _servers: list[Server] = []
