@@ -99,7 +99,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "allow_modified x": (lambda: api.load_bundle("x", allow_modified="x"), "allow_modified"),
     "save a machine": (lambda: api.save_bundle(MACHINE, "x"), "use|compile one with"),
     "save to None": (lambda: api.save_bundle(SMALL, None), "expected a str or a Path"),
-    "verify a bundle": (lambda: api.verify(SMALL, "a"), "give the machine"),
     "verify to step x": (lambda: api.verify("palindrome", max_steps="x"), "max_steps"),
     "verify foo": (lambda: api.verify("palindrome", "a", foo=3), "no option 'foo'"),
     "no such neuron": (lambda: api.info(SMALL, neuron=10**9), "neuron"),

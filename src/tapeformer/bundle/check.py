@@ -34,6 +34,8 @@ ENTRIES = (
     *("format", "version", "tapeformer", "name", "sha256", "layout", "factors", "fields"),
     *("position_rules", "layers", "shapes", "layer_norm", "prompt", "answer", "rules"),
 )
+OPTIONAL = ("learned",)
+"""Only trained models have it: what they were trained on."""
 VERDICTS = ("run", "accept", "reject", "halt", "limit", "out_of_space")
 """The values that the factor of the verdict may have; `run` until the machine has stopped."""
 ANSWER = (
@@ -82,13 +84,15 @@ class Config:
     answer: Mapping[str, object]
     rules: tuple[RuleOrigin, ...]
     hashes: Mapping[str, str]
+    learned: str = ""
 
 
 def checked_config(content: bytes, path: Path) -> Config:
     """Return the configuration in the bytes of `config.json`, or raise its first fault."""
     entries = parsed(content, path)
     _check_version(entries, path)
-    table = JsonObject(path, "", entries).only(*ENTRIES)
+    optional = [key for key in OPTIONAL if key in entries]
+    table = JsonObject(path, "", entries).only(*ENTRIES, *optional)
     hashes = table.table("sha256").only("config", "parameters", "machine").mapping()
     if hashes["config"] != config_digest(entries):
         refuse(path, "the file was altered", "the content whose SHA-256 it names", "other content")
@@ -113,6 +117,7 @@ def checked_config(content: bytes, path: Path) -> Config:
         answer=_answer(table.table("answer"), tokens, layout, prompt.parity),
         rules=tuple(_rule(entry) for entry in table.tables("rules")),
         hashes=hashes,
+        learned=table.text("learned") if "learned" in optional else "",
     )
 
 

@@ -56,6 +56,7 @@ def bundle_from(
         machine=text_of(contents[MACHINE], path / MACHINE),
         modified=modified,
         rules=config.rules,
+        learned=config.learned,
     )
 
 

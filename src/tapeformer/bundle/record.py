@@ -44,7 +44,8 @@ class Bundle:
     """A model with all that is needed to give it a word and to read its answer.
 
     `answer` is plain data for the decoder, `machine` the text of the Turing machine's file. After
-    loading, `modified` says that the parameters are not those that were compiled.
+    loading, `modified` says that the parameters are not those that were compiled. `learned` says
+    what a model was trained on whose network was not compiled but learned; it is empty for others.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Bundle:
     machine: str
     modified: bool = False
     rules: tuple[RuleOrigin, ...] = ()
+    learned: str = ""
 
     @property
     def offsets(self) -> tuple[int, ...]:
@@ -124,6 +126,7 @@ class Bundle:
         sizes, layout = count(self.weights), self.layout
         return {
             "machine": self.name,
+            **({"learned": self.learned} if self.learned else {}),
             "construction": layout.construction,
             "levels, base": f"{layout.levels}, {layout.base}",
             "attention heads": f"{sizes.attention_heads}, looking back {_listed(self.offsets)}",

@@ -103,6 +103,7 @@ def _config(bundle: Bundle) -> dict[str, object]:
         "prompt": _prompt_config(bundle.prompt),
         "answer": dict(bundle.answer),
         "rules": [asdict(rule) for rule in bundle.rules],
+        **({"learned": bundle.learned} if bundle.learned else {}),
     }
 
 

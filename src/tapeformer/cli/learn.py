@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.extras import require
+
+if TYPE_CHECKING:
+    from tapeformer.learning.config import Experiment
 
 Config = Annotated[
     Path,
@@ -32,6 +35,14 @@ Longest = Annotated[
     int | None,
     typer.Option("--longest", help="Leave out longer test words; a later call can score them."),
 ]
+BundleFolder = Annotated[
+    Path | None,
+    typer.Option("--bundle", help="Write the model of --arm as a bundle to this folder."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="The seed of --bundle; the first one.")]
+Levels = Annotated[
+    int | None, typer.Option("--levels", help="The levels of --bundle; as in training.")
+]
 Device = Annotated[
     str | None, typer.Option("--device", help="cpu or cuda; a GPU if there is one by default.")
 ]
@@ -45,6 +56,9 @@ def learn(
     arms: Arms = None,
     longest: Longest = None,
     device: Device = None,
+    bundle: BundleFolder = None,
+    seed: Seed = None,
+    levels: Levels = None,
     as_json: shared.Json = False,
 ) -> None:
     """Train the arms of an experiment and count wrong tokens at every test length.
@@ -64,10 +78,27 @@ def learn(
     results = output or Path("results") / experiment.name
     chosen: Any = {"arms": arms, "longest": longest, "device": device, "watch": _tell}
     found = run_experiment(experiment, traces, results, **chosen)
+    if bundle is not None:
+        _save(experiment, results, arms, (seed, levels), bundle)
     if as_json:
         print(json.dumps(found))
     else:
         _print(found)
+
+
+def _save(
+    experiment: Experiment,
+    results: Path,
+    arms: list[str] | None,
+    chosen: tuple[int | None, int | None],
+    folder: Path,
+) -> None:
+    """Write the model of the one arm that was named, or of the first."""
+    from tapeformer.learning.trained import trained_bundle
+
+    arm = (arms or list(experiment.arms))[0]
+    trained_bundle(experiment, results, arm, *chosen).save(folder, overwrite=True)
+    _tell(f"{arm}: written to {folder}")
 
 
 def _tell(text: str) -> None:

@@ -207,7 +207,7 @@ def verify_row_command(row: Row, precision: str | None, given: dict[str, Any]) -
     """Compare every token of a row on words with the direct simulation."""
     from tapeformer.laboratory.answer import RowRun
 
-    machine = _machine(given["machine"], given)
+    machine = _machine(given["model"], given)
     words = [parse_word(machine, text, given["spaced"]) for text in given["words"] or []]
     records = []
     for word in words or [case.word for case in machine.cases] or [()]:

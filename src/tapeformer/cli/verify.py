@@ -9,8 +9,8 @@ import typer
 
 from tapeformer.cli import options as shared
 from tapeformer.cli.exits import INTERRUPTED
-from tapeformer.cli.models import EngineName, compile_options
-from tapeformer.cli.options import provides, read_machine
+from tapeformer.cli.models import EngineName, find_model
+from tapeformer.cli.options import provides
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.cli.rows import or_row, verify_row_command
@@ -20,8 +20,8 @@ from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
 
 if TYPE_CHECKING:
-    from tapeformer.compile.options import CompileOptions
     from tapeformer.inference.compare import Report
+    from tapeformer.inference.model import Model
 
 Words = Annotated[
     list[str] | None,
@@ -43,10 +43,9 @@ DIFFERENCE = 1
 
 
 @or_row(verify_row_command)
-@provides(machine=read_machine, options=compile_options)
+@provides(model=find_model)
 def verify(
-    machine: TuringMachine,
-    options: CompileOptions,
+    model: Model,
     words: Words = None,
     spaced: shared.Spaced = False,
     engine: EngineName = "auto",
@@ -55,14 +54,15 @@ def verify(
     as_json: shared.Json = False,
 ) -> None:
     """Compare token by token and, decoded, step by step; report the first difference."""
-    from tapeformer.inference.compare import Compared, verify_word
+    from tapeformer.inference.compare import Compared, verify_model
 
+    machine = model.machine
     inputs = [parse_word(machine, word, spaced) for word in words or []]
     asked = Compared(engine, max_steps, claims)
     reports: list[Report] = []
     with Watch("tokens") as watch:
         for word in inputs or [case.word for case in machine.cases] or [()]:
-            reports.append(verify_word(machine, word, options, asked, watch))
+            reports.append(verify_model(model, word, asked, watch))
             if watch.interrupted or not reports[-1].agreed:
                 break
     if as_json:

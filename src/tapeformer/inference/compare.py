@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import (
     COMPILE_OPTIONS,
     CompileOptions,
@@ -27,7 +28,7 @@ from tapeformer.constructions.record import Claims
 from tapeformer.engines.registry import engine_name
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.generation import Generation, Limits
-from tapeformer.inference.model import Source, Word, find_model, symbols_of
+from tapeformer.inference.model import Model, Source, Word, find_model, symbols_of
 from tapeformer.inference.options import check_count, check_flag
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
@@ -85,12 +86,18 @@ class Compared:
 
 
 class Comparison:
-    """One word, run three times in lock step."""
+    """One word, run three times in lock step; by the compiled Transformer unless another is given."""
 
-    def __init__(self, work: Compilation, word: Sequence[str], asked: Compared) -> None:
+    def __init__(
+        self,
+        work: Compilation,
+        word: Sequence[str],
+        asked: Compared,
+        bundle: Bundle | None = None,
+    ) -> None:
         queues, layout = made(work.queue_machine), made(work.layout)
         self.limits = Limits(asked.max_steps)
-        self.run = Generation(made(work.bundle), word, asked.engine)
+        self.run = Generation(bundle or made(work.bundle), word, asked.engine)
         self.queues = QueueRun(queues, layout, word)
         self.expected: Iterator[Configuration] = configurations(work.machine, word)
         self.current = next(self.expected)
@@ -188,6 +195,39 @@ def verify_word(
     return Comparison(work, word, asked).compare(watch)
 
 
+def verify_bundle(
+    bundle: Bundle,
+    word: Sequence[str],
+    asked: Compared | None = None,
+    watch: Callable[[int], bool] | None = None,
+) -> Report:
+    """Compare a model on disk, compiled or learned, with what its machine would be compiled to."""
+    layout = bundle.layout
+    options = CompileOptions(
+        layout.construction,
+        levels=layout.levels,
+        base=layout.base,
+        steps_per_token=bundle.steps_per_token,
+    )
+    work = compiled(find_model(bundle).machine, options)
+    if made(work.layout) != layout or made(work.bundle).token_factors != bundle.token_factors:
+        what, remedy = "this bundle cannot be verified", "name the machine instead"
+        raise TapeformerError(Fault(what, expected="tokens as compiled today", remedy=remedy))
+    return Comparison(work, word, asked or Compared(), bundle).compare(watch)
+
+
+def verify_model(
+    model: Model,
+    word: Sequence[str],
+    asked: Compared | None = None,
+    watch: Callable[[int], bool] | None = None,
+) -> Report:
+    """Compare a machine's model, or one on disk, on one word."""
+    if model.bundle is not None:
+        return verify_bundle(model.bundle, word, asked, watch)
+    return verify_word(model.machine, word, model.options, asked, watch)
+
+
 def verify(machine: Source, *words: Word, spaced: bool = False, **options: Any) -> list[Report]:
     """Compare simulation, queue machine and Transformer on words, token by token.
 
@@ -197,12 +237,9 @@ def verify(machine: Source, *words: Word, spaced: bool = False, **options: Any) 
     asked, compiling = _checked(options)
     check_flag("spaced", spaced)
     model = find_model(machine, compile_options(None, compiling))
-    if model.bundle is not None:
-        what, remedy = "a bundle cannot be verified", "give the machine it was compiled from"
-        raise TapeformerError(Fault(what, expected="a machine", got="a bundle", remedy=remedy))
     given = [symbols_of(model, word, spaced) for word in words]
     cases = [case.word for case in model.machine.cases] or [()]
-    return [verify_word(model.machine, word, model.options, asked) for word in given or cases]
+    return [verify_model(model, word, asked) for word in given or cases]
 
 
 def _checked(options: dict[str, Any]) -> tuple[Compared, dict[str, Any]]:

@@ -85,7 +85,8 @@ def started(
 
 
 def limits_for(generation: Generation, options: RunOptions) -> Limits:
-    """Return the limits asked for; edited parameters get one on tokens even where none was."""
-    if generation.reader.bundle.modified and options.max_tokens is None:
+    """Return the limits asked for; edited or learned parameters get one on tokens even where none was."""
+    bundle = generation.reader.bundle
+    if (bundle.modified or bundle.learned) and options.max_tokens is None:
         return Limits(options.max_steps, MODIFIED_TOKENS)
     return options.limits

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from tapeformer import __version__
-from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean
 from tapeformer.learning.arms import Task, Trained, run_arm
 from tapeformer.learning.config import Arm, Experiment
 from tapeformer.learning.evaluate import Score
@@ -44,8 +44,7 @@ def run_experiment(
     """
     chosen = list(experiment.arms) if arms is None else list(arms)
     for name in chosen:
-        if name not in experiment.arms:
-            raise TapeformerError(Fault(f"there is no arm {name!r} in the experiment"))
+        known_arm(experiment, name)
     where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("highest")
     output.mkdir(parents=True, exist_ok=True)
@@ -58,7 +57,7 @@ def run_experiment(
 
 def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
     """Train and score an arm; if it is trained already, score what is missing."""
-    stem = output / _file_name(name)
+    stem = output / file_name(name)
     path = stem.with_suffix(".json")
     about = {"experiment": experiment.name, "arm": name, "config": _config(experiment, name)}
     record = _done(path, about)
@@ -79,6 +78,14 @@ def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
     write_text(path, json.dumps(record, indent=1) + "\n")
 
 
+def known_arm(experiment: Experiment, arm: str) -> str:
+    """Return the name of an arm, if there is such an arm."""
+    if arm not in experiment.arms:
+        remedy = did_you_mean(arm, list(experiment.arms))
+        raise TapeformerError(Fault(f"there is no arm {arm!r} in the experiment", remedy=remedy))
+    return arm
+
+
 def scores_again(arm: Arm) -> bool:
     """Say whether the weights that an arm saves are all that it needs to be scored."""
     return arm.start == "random" and arm.look_backs == "given"
@@ -92,7 +99,7 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
     """Collect the results of all arms that are done, and write them as CSV."""
     results: list[dict[str, Any]] = []
     for name in experiment.arms:
-        path = output / f"{_file_name(name)}.json"
+        path = output / f"{file_name(name)}.json"
         if path.exists():
             results += json.loads(path.read_text(encoding="utf-8"))["results"]
     table = io.StringIO()
@@ -186,7 +193,8 @@ def _made_with(device: torch.device) -> dict[str, str]:
     return {**versions, "torch": torch.__version__, "device": name}
 
 
-def _file_name(arm: str) -> str:
+def file_name(arm: str) -> str:
+    """Return how the files of an arm begin."""
     return "".join(letter if letter.isalnum() else "_" for letter in arm)
 
 

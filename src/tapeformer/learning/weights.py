@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
+
 
 def save_weights(state: Mapping[str, Tensor], seeds: list[int], stem: Path) -> None:
     """Write the part of each seed; seeds are the outermost dimension of every tensor."""
@@ -24,5 +26,10 @@ def save_weights(state: Mapping[str, Tensor], seeds: list[int], stem: Path) -> N
 
 def load_weights(stem: Path, seed: int) -> dict[str, Tensor]:
     """Read the weights of one seed, as numbers of 32 bits."""
-    with np.load(stem.with_name(f"{stem.name}-{seed}.npz")) as file:
-        return {name: torch.from_numpy(file[name]).float() for name in file.files}
+    path = stem.with_name(f"{stem.name}-{seed}.npz")
+    try:
+        with np.load(path) as file:
+            return {name: torch.from_numpy(file[name]).float() for name in file.files}
+    except (OSError, ValueError) as error:
+        what, remedy = f"there are no trained weights: {error}", "train the arm first"
+        raise TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy)) from None
