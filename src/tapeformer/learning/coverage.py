@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tapeformer.learning.tables import Table, input_keys, looked_up
 
-EXAMINED = 2000
+EXAMINED = 200
 """Wrong situations that are compared with all of training."""
 
 

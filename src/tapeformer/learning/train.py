@@ -18,6 +18,7 @@ from tapeformer.learning.tables import Table
 REFRESH, SCORED = 500, 1 << 18
 """Steps between two searches for hard rows, rows searched at most."""
 AVERAGED_EVERY, AVERAGE = 10, 0.02
+"""Steps between two updates of the running average, and the share of each; at first it is larger."""
 Watch = Callable[[str], None]
 
 
@@ -79,8 +80,10 @@ class BlockTrainer:
         self.optimiser.step()
         self.progress.step += 1
         if self.progress.step % AVERAGED_EVERY == 0:
+            number = self.progress.step // AVERAGED_EVERY
             with torch.no_grad():
-                torch._foreach_lerp_(self.averages, self.parameters, AVERAGE)
+                share = max(AVERAGE, 10 / (number + 9))
+                torch._foreach_lerp_(self.averages, self.parameters, share)
         if self.progress.step % REFRESH == 0:
             self.progress.loss = float(loss.detach()) / len(self.generators)
 
