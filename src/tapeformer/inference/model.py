@@ -20,6 +20,9 @@ from tapeformer.machine.word import checked_word, parse_word
 MODIFIED_TOKENS = 10**6
 """How far edited parameters may run where no limit was given: they may never come to an end."""
 
+LEARNED_TOKENS = 20_000
+"""The same for a learned model, whose dense network takes longer for a token."""
+
 log = logging.getLogger("tapeformer")
 
 Source = str | PathLike[str] | TuringMachine | Bundle

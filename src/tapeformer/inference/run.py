@@ -13,6 +13,7 @@ from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
 from tapeformer.inference.generation import Generation, Limits, finished
 from tapeformer.inference.model import (
+    LEARNED_TOKENS,
     MODIFIED_TOKENS,
     Model,
     Source,
@@ -87,6 +88,8 @@ def started(
 def limits_for(generation: Generation, options: RunOptions) -> Limits:
     """Return the limits asked for; edited or learned parameters get one on tokens even where none was."""
     bundle = generation.reader.bundle
-    if (bundle.modified or bundle.learned) and options.max_tokens is None:
+    if bundle.learned and options.max_tokens is None:
+        return Limits(options.max_steps, LEARNED_TOKENS)
+    if bundle.modified and options.max_tokens is None:
         return Limits(options.max_steps, MODIFIED_TOKENS)
     return options.limits

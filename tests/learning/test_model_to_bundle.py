@@ -1,0 +1,85 @@
+"""A trained model as a bundle: the same tokens, and every command takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tapeformer as tf
+from tapeformer import export
+from tapeformer.bundle.record import Bundle
+from tapeformer.compile.options import CompileOptions
+from tapeformer.engines.sparse import Engine
+from tapeformer.inference.model import find_model
+from tapeformer.learning.fields import TokenFields
+from tapeformer.learning.level_model import LevelModel
+from tapeformer.learning.model_to_bundle import bundle_of
+from tapeformer.learning.prepare import factors_of
+from tapeformer.learning.situations import BLOCKS, Reader
+
+CPU, LEVELS = torch.device("cpu"), 4
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Bundle:
+    return find_model("palindrome", CompileOptions(levels=LEVELS)).for_words(0)
+
+
+@pytest.fixture(scope="module")
+def model(compiled: Bundle) -> LevelModel:
+    return LevelModel(_fields(compiled), False, [3], 12, 2)
+
+
+@pytest.fixture(scope="module")
+def bundle(compiled: Bundle, model: LevelModel) -> Bundle:
+    return bundle_of(model, _fields(compiled), compiled, "nothing")
+
+
+def _fields(compiled: Bundle) -> TokenFields:
+    return TokenFields(factors_of(compiled), LEVELS)
+
+
+def _said(model: LevelModel, fields: TokenFields, tokens: torch.Tensor) -> np.ndarray:
+    """What the blocks say after each of some tokens."""
+    at = torch.arange(len(tokens) - 1)
+    said = torch.zeros(len(at), len(fields.factors), dtype=torch.long)
+    for name in BLOCKS:
+        reader = Reader(fields, name, CPU)
+        rows, _ = reader.rows(tokens, at, torch.zeros_like(at))
+        for number, view in enumerate(reader.views):
+            copy = int(model.copies_of(name)(torch.tensor([view.level]))[0])
+            values = model.block(name).values(rows[number], copy)[0]
+            for place, slot in enumerate(view.outputs):
+                if slot.column >= 0:
+                    said[:, slot.column] = values[:, place]
+    return said.numpy()
+
+
+def test_a_bundle_says_what_the_blocks_say(
+    compiled: Bundle, model: LevelModel, bundle: Bundle
+) -> None:
+    rows = [token.ids for token in tf.stream(compiled, "abbab")][:40]
+    fields = _fields(compiled)
+    expected = _said(model, fields, torch.tensor(rows))
+    same = []
+    for place in range(len(rows) - 1):
+        made = Engine(bundle.weights, bundle.offsets)
+        made.prompt(rows[: place + 1])
+        same.append(made.advance(1)[0] == expected[place])
+    share = float(np.mean(same))
+    assert share > 0.999, share
+
+
+def test_every_command_takes_it(bundle: Bundle, tmp_path: Path) -> None:
+    folder = tmp_path / "learned"
+    bundle.save(folder)
+    loaded = tf.load_bundle(folder)
+    assert loaded.learned == "nothing"
+    report = tf.verify(folder, "ab")[0]
+    assert report.difference is not None
+    assert report.difference.token == 1
+    module = export.torch_module(folder, dtype="float64")
+    assert module.shape.d_model == len(bundle.weights.fields)
