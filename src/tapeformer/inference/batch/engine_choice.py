@@ -19,7 +19,7 @@ from tapeformer.inference.batch.files import Inputs, Summary, run_file
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.workers import Where
 
-LEAST_INPUTS, LEAST_TOKENS = 1 << 16, 2_000
+LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
 """From how many inputs of how many tokens each a GPU is faster than two cores: docs/native.md."""
 
 
