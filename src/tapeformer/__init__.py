@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tapeformer.formats.automata_lib import from_automata_lib
     from tapeformer.gallery import gallery_machine, gallery_names
     from tapeformer.inference.answer import Answer
+    from tapeformer.inference.batch.machines import run_machines
     from tapeformer.inference.batch.run import run_batch, run_batch_file
     from tapeformer.inference.compare import Report, verify
     from tapeformer.inference.info import info
@@ -75,6 +76,7 @@ _LATER = {
     "show": "tapeformer.explorer.notebook",
     "run_batch": "tapeformer.inference.batch.run",
     "run_batch_file": "tapeformer.inference.batch.run",
+    "run_machines": "tapeformer.inference.batch.machines",
     "run_queue_table": "tapeformer.inference.queue_tables",
     "stage_text": "tapeformer.compile.stages",
     "state_diagram": "tapeformer.display",
@@ -138,6 +140,7 @@ __all__ = [
     "run",
     "run_batch",
     "run_batch_file",
+    "run_machines",
     "run_queue_table",
     "save_bundle",
     "show",

@@ -108,6 +108,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: api.run_batch(SMALL, ["a"], engine="dense"),
         "leave out the options on the engine",
     ),
+    "machines None": (lambda: api.run_machines(None, "x"), "bad `machines`"),
     "batch file None": (lambda: api.run_batch_file(SMALL, None, "x"), "bad `inputs`"),
     "no such table": (lambda: api.run_queue_table("/no/such.yaml"), "no table '/no/such.yaml'"),
     "a misspelt table": (

@@ -25,6 +25,7 @@ from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.families import FamilyRunner, may_share, member
 from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, Work, answer_file
 from tapeformer.inference.batch.recorder import ERROR, Line, encoded
+from tapeformer.inference.batch.run import lines_of, path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
 from tapeformer.inference.model import find_model
@@ -139,10 +140,8 @@ def run_machines(
     Options are those of `run`; with `cluster`, the address of a Dask scheduler, its workers do it.
     """
     check_called(watch=watch)
-    lines = Inputs(Path(machines).read_bytes())
-    return answer_machines(
-        lines, Path(answers), run_options(options), watch, Where(cluster=cluster)
-    )
+    lines, target = lines_of("machines", machines), path_of("answers", answers)
+    return answer_machines(lines, target, run_options(options), watch, Where(cluster=cluster))
 
 
 def answer_machines(

@@ -54,11 +54,7 @@ def run_batch_file(
     """
     check_called(watch=watch)
     asked, model = _asked(machine, options)
-    source, target = _path("inputs", inputs), _path("answers", answers)
-    try:
-        lines = Inputs(source.read_bytes())
-    except OSError as error:
-        raise unreadable(source, error) from None
+    lines, target = lines_of("inputs", inputs), path_of("answers", answers)
     return answer_lines(model, lines, target, asked, watch, Where(cluster=cluster))
 
 
@@ -93,6 +89,15 @@ def check_batch(options: RunOptions) -> None:
         raise _refused("a batch runs as machine code", "leave out the options on the engine")
 
 
+def lines_of(name: str, given: object) -> Inputs:
+    """Return the lines of a file that an argument of some name gives."""
+    source = path_of(name, given)
+    try:
+        return Inputs(source.read_bytes())
+    except OSError as error:
+        raise unreadable(source, error) from None
+
+
 def unreadable(path: Path, error: OSError) -> TapeformerError:
     """Return the error for a file of inputs that cannot be read."""
     why = f"the inputs cannot be read: {error.strerror or error}"
@@ -119,7 +124,8 @@ def _listed(words: Iterable[Word]) -> Sequence[Word]:
     return list(words)
 
 
-def _path(name: str, given: object) -> Path:
+def path_of(name: str, given: object) -> Path:
+    """Return a path that an argument of some name gives."""
     if not isinstance(given, str | os.PathLike) or "\0" in str(given):
         what, got = f"bad `{name}`", described(given)
         remedy = "give the path of a file as a str or a Path"

@@ -15,6 +15,8 @@ from tapeformer.inference.workers.task import Server, Task
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
 EXTRA = "cluster"
+LOGGERS = ("distributed", "distributed.client", "tornado.application")
+"""They would print a traceback where the scheduler is gone, which is told in one message."""
 
 servers: dict[str, Server] = {}
 """Tasks of this process, where it is a worker of a cluster."""
@@ -26,7 +28,7 @@ class ClusterPool:
     def __init__(self, task: Task[Any, Any], address: str) -> None:
         distributed = require("distributed", extra=EXTRA, what="--cluster")
         self.address = address
-        for name in ("distributed", "distributed.client"):
+        for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
             self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
