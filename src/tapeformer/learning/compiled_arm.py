@@ -24,7 +24,7 @@ def compiled_arm(task: Task) -> Trained:
     """Add noise, score, train, and score again."""
     shared = SharedParameters()
     step = _step(task, shared, task.config.levels)
-    model = CompiledModel(shared.values, task.seeds, task.arm.noise).to(task.device)
+    model = CompiledModel(shared, task.seeds, task.arm.noise).to(task.device)
     shortest = min(task.near)
     before = _scores(task, model, shared, shortest)
     loss = _Loss(task.train, step, model, task.seeds)

@@ -41,6 +41,11 @@ class SharedParameters:
         """The compiled value of each."""
         return torch.tensor([float(value) for _, value in self.number])
 
+    @property
+    def used(self) -> Tensor:
+        """Whether training can show each: the last level, which no word comes to, is like no other."""
+        return torch.tensor(["last" not in "".join(key) for key, _ in self.number])
+
     def patterns(self, bundle: Bundle) -> dict[str, Pattern]:
         """Return the matrices of a model by name, parts that belong together as one."""
         shift = LevelShift(bundle.layout.levels)
@@ -88,13 +93,14 @@ def _matrix_name(path: str) -> str:
 class CompiledModel(nn.Module):
     """One vector of shared parameters for each seed, noise added; the step of a token from it."""
 
-    def __init__(self, values: Tensor, seeds: list[int], noise: float) -> None:
+    def __init__(self, shared: SharedParameters, seeds: list[int], noise: float) -> None:
         super().__init__()
+        values = shared.values
         drawn = [
             torch.randn(len(values), generator=torch.Generator().manual_seed(seed))
             for seed in seeds
         ]
-        self.values = nn.Parameter(values + noise * torch.stack(drawn))
+        self.values = nn.Parameter(values + noise * torch.stack(drawn) * shared.used)
 
 
 class Step:

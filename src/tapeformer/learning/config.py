@@ -23,7 +23,8 @@ class DataConfig:
     `levels` is the number of levels in training; longer words get the levels that they need. `walks`
     random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
     each: traces beside those of the machine, for arms that ask for them. Of test lengths from `far`
-    on only the distinct situations are kept, with how often each occurs.
+    on only the distinct situations are kept, with how often each occurs. A run is followed for
+    `max_steps` steps, in tests for `test_steps`.
     """
 
     machine: str
@@ -35,14 +36,18 @@ class DataConfig:
     levels: int = 12
     seed: int = 0
     max_steps: int | None = None
+    test_steps: int | None = None
     walks: int = 0
     walk_states: int = 5
     walk_steps: int = 4000
     far: int = 10_000
 
     def levels_for(self, length: int) -> int:
-        """Return the levels of a model that reads words of a length."""
-        return max(self.levels, (length + 1).bit_length() + 1)
+        """Return the levels of a model that reads words of a length, the last one to spare.
+
+        Training words never come to the last level, so a test must not either.
+        """
+        return max(self.levels, (length + 1).bit_length() + 2)
 
     def record(self) -> dict[str, Any]:
         """Describe the data."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 
 import numpy as np
 import torch
@@ -20,7 +22,7 @@ def save_far(parts: Iterable[TraceSet], path: Path) -> int:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     collectors: list[Collector] = []
     tokens = 0
-    for part in parts:
+    for part in made_ahead(parts):
         there = on_device(part, device)
         if not collectors:
             readers = [Reader(there.fields, name, device) for name in BLOCKS]
@@ -37,6 +39,25 @@ def save_far(parts: Iterable[TraceSet], path: Path) -> int:
     np.savez_compressed(partial, tokens=np.array(tokens), **arrays)
     partial.replace(path)
     return tokens
+
+
+def made_ahead(parts: Iterable[TraceSet]) -> Iterator[TraceSet]:
+    """Yield parts while a thread makes the next ones."""
+    queue: Queue[TraceSet | BaseException | None] = Queue(maxsize=2)
+
+    def make() -> None:
+        try:
+            for part in parts:
+                queue.put(part)
+            queue.put(None)
+        except BaseException as error:
+            queue.put(error)
+
+    Thread(target=make, daemon=True).start()
+    while (part := queue.get()) is not None:
+        if isinstance(part, BaseException):
+            raise part
+        yield part
 
 
 def load_far(folder: Path, length: int, device: torch.device) -> tuple[dict[str, Table], int]:

@@ -23,7 +23,7 @@ from tapeformer.learning.tables import Table, table
 from tapeformer.learning.traces import DeviceTraces
 from tapeformer.learning.train import BlockTrainer
 
-SHARES = {"stack": 0.4, "clock": 0.1, "control": 0.5}
+SHARES = {"stack": 0.5, "clock": 0.1, "control": 0.4}
 """How the time of a training is shared out over the blocks."""
 
 

@@ -53,20 +53,22 @@ def learned_arm(task: Task) -> Trained:
 
 
 def continued(found: list[int | None], likeliest: list[int], levels: int) -> list[int]:
-    """Return a distance for each level: found ones, continued by their law where there is one.
+    """Return a distance for each level: found ones, or those of a law that the first of them follow.
 
-    The law d' = a d + b is taken from the last three that were found without a gap.
+    The law is d' = a d + b, taken from the first three levels and held by the fourth.
     """
-    known = 0
-    while known < len(found) and found[known] is not None:
-        known += 1
-    distances = list(likeliest[:known])
-    if known >= 3:
-        first, second, third = distances[-3:]
-        ratio, rest = divmod(third - second, second - first) if second != first else (0, 1)
-        while rest == 0 and ratio > 0 and len(distances) < levels:
-            distances.append(ratio * distances[-1] + third - ratio * second)
-    return [*distances, *likeliest[len(distances) :], *[0] * levels][:levels]
+    likeliest = [*likeliest, *[0] * levels][:levels]
+    if len(found) < 4 or None in found[:4]:
+        return likeliest
+    first, second, third, fourth = likeliest[:4]
+    ratio, rest = divmod(third - second, second - first) if second != first else (0, 1)
+    shift = third - ratio * second
+    if rest or ratio < 1 or fourth != ratio * third + shift:
+        return likeliest
+    distances = [first]
+    while len(distances) < levels:
+        distances.append(ratio * distances[-1] + shift)
+    return distances
 
 
 def _soft(task: Task, model: SoftModel) -> int:

@@ -150,7 +150,7 @@ def _walks(config: DataConfig) -> TraceSet:
 def _test_parts(config: DataConfig, length: int) -> Iterator[TraceSet]:
     """Yield the test traces of a length; a long one in parts, each with the window before it."""
     bundle = _bundle(config, config.levels_for(length))
-    tracer = Tracer(bundle, config.max_steps or MOST_STEPS)
+    tracer = Tracer(bundle, config.test_steps or config.max_steps or MOST_STEPS)
     factors, levels = factors_of(bundle), bundle.layout.levels
     for word in _test_words(config, length):
         for tokens, prompt in _parts(tracer, word):
