@@ -112,7 +112,8 @@ def test_a_run_says_which_limit_it_came_to() -> None:
     assert asked.task.steps == 1500
     assert RowRun(find_row("bavandpour"), machine, ("0",) * 9, 62).task.steps == 1000
     narrow = replace(find_row("qiu"), context=200)
-    short = RowRun(narrow, tf.gallery_machine("busy_beaver_3"), (), "half").answer()
+    run = RowRun(narrow, tf.gallery_machine("busy_beaver_3"), (), "half")
+    short = run.answer(lambda _, tokens: len(tokens) < 20)
     assert short.outcome is tf.Outcome.LIMIT
     assert short.wrong is not None
     assert "the context of 200 tokens" in short.note
