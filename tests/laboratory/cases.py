@@ -26,6 +26,13 @@ GALLERY = {
     "busy_beaver_2_3": "",
     "busy_beaver_3": "",
     "rule_110": "||:0001",
+    "busy_beaver_2": "",
+    "busy_beaver_5": "",
+    "binary_decrement": "1000",
+    "divisible_by_three": "110101",
+    "gray_code": "10110",
+    "parity_of_ones": "101101",
+    "countdown_digits": "312",
 }
 """Machines of one tape, one-way (left_end) and two-way."""
 

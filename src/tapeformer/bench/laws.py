@@ -18,10 +18,11 @@ from tapeformer.machine.word import parse_word
 
 FIXED_SPACE, FIXED_TIME = "fixed space", "fixed time"
 MACHINE = "binary_counter"
-TIMES = (8, 16, 32, 64, 128, 256, 512)
+TIMES = (16, 24, 32, 64, 128, 256, 512)
 SPACES = (5, 8, 12, 16, 32, 64)
 DIGITS, STEPS = 7, 126
-"""Digits of the counter while the time grows; its steps while the digits do."""
+"""Digits of the counter while the time grows; its steps while the digits do. Times begin when it has
+gone over its digits and back: before that no cell is read again, and few bits are enough."""
 FITS = f"""Bits are fitted by least squares: to log2 t for {MACHINE} on {DIGITS} zeros cut after t steps, whose space stays
 at 8 or 9 cells; to log2 s and to s for {MACHINE} on {SPACES[0]} to {SPACES[-1]} zeros, each cut after {STEPS} steps.
 Steps that a row makes before the machine's own count in t; contexts that grow quickly are cut, and

@@ -124,7 +124,8 @@ def laws(folder: Path, rows: Sequence[Row]) -> list[str]:
         if shown and y != "bits":
             axes.set_yscale("log")
         axes.grid(visible=True, which="both", alpha=0.25)
-    panels[0].legend(fontsize=8)
+    marks, names_shown = panels[0].get_legend_handles_labels()
+    figure.legend(marks, names_shown, loc="outside lower center", ncols=10, fontsize=9)
     return save(figure, folder, "laws")
 
 

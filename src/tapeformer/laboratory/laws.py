@@ -55,7 +55,7 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
     """Return slope, start and root mean square error of the least-squares line."""
     slope, start = np.polyfit(x, y, 1)
     error = np.sqrt(np.mean((np.polyval((slope, start), x) - np.asarray(y)) ** 2))
-    return round(float(slope), 2), round(float(start), 1), round(float(error), 2)
+    return round(float(slope), 2) + 0.0, round(float(start), 1), round(float(error), 2)
 
 
 def fits(points: Sequence[dict[str, Any]], by_time: str, by_space: str) -> list[dict[str, Any]]:
