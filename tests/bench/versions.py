@@ -16,7 +16,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from time import process_time
@@ -46,7 +45,7 @@ def words(machine: str, size: int, count: int) -> list[str]:
     return ["|" * size] * count
 
 
-def runner(name: str, folder: Path) -> Callable[[], Any]:
+def runner(name: str, folder: Path) -> Any:
     """One run of a case in the version that is imported here."""
     machine, levels, size, count = CASES[name]
     try:
@@ -69,7 +68,7 @@ def runner(name: str, folder: Path) -> Callable[[], Any]:
 
 def serve() -> None:
     """Answer names of cases on standard input with tokens per second of processor time."""
-    known: dict[str, Callable[[], Any]] = {}
+    known: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
             name = line.rstrip("\n")

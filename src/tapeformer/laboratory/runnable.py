@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tapeformer.constructions import CONSTRUCTIONS, DEFAULT
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
-from tapeformer.laboratory.registry import find_row, row_names
-from tapeformer.laboratory.row import Row
+
+if TYPE_CHECKING:
+    from tapeformer.laboratory.row import Row
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Runnable:
 
 def runnable_names() -> tuple[str, ...]:
     """Return every name that `--construction` takes."""
+    from tapeformer.laboratory.registry import row_names
+
     return tuple(dict.fromkeys((*CONSTRUCTIONS, *row_names())))
 
 
@@ -28,6 +32,8 @@ def find_runnable(name: str | None) -> Runnable:
     """Return what a name stands for; the compiler's default if none is given."""
     if name is None or name in CONSTRUCTIONS:
         return Runnable(name or DEFAULT, name or DEFAULT)
+    from tapeformer.laboratory.registry import find_row, row_names
+
     if name not in row_names():
         known = runnable_names()
         what = f"there is no construction {quoted(name)}"

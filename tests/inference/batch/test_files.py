@@ -21,6 +21,7 @@ from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
 from tapeformer.inference.batch.recorder import AnswerLines
+from tapeformer.inference.batch.runner import BatchRunner, Found
 from tapeformer.inference.workers import Where
 from tapeformer.inference.workers.local import ThreadPool
 
@@ -272,3 +273,22 @@ def test_answers_that_cannot_be_written(
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(TapeformerError, match="No space left on device"):
         run_file(model, inputs_of("ab"), tmp_path / "answers")
+
+
+def test_equal_inputs_are_answered_once(
+    model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    answers_of = BatchRunner.answers
+
+    def counted(self: BatchRunner, words: list[tuple[str, ...]]) -> list[Found]:
+        asked.append(len(words))
+        return answers_of(self, words)
+
+    monkeypatch.setattr(BatchRunner, "answers", counted)
+    given = ["ab", "", "ab", "x", "ab", "x", ""]
+    run_file(model, inputs_of(*given), tmp_path / "answers")
+    lines = (tmp_path / "answers").read_text().splitlines()
+    assert [json.loads(line)["input"] for line in lines] == given
+    assert len(set(lines)) == 3
+    assert asked == [2]

@@ -38,7 +38,12 @@ class Recorder:
         self.model = encoded(start | model_record(model.bundle))[1:-1]
 
     def lines(self, texts: list[str]) -> list[Line]:
-        """The answers to some inputs, in order."""
+        """The answers to some inputs, in order; equal ones are answered once."""
+        distinct = list(dict.fromkeys(texts))
+        known = dict(zip(distinct, self._answered(distinct), strict=True))
+        return [known[text] for text in texts]
+
+    def _answered(self, texts: list[str]) -> list[Line]:
         parsed = [self._parsed(text) for text in texts]
         words = [word for word in parsed if not isinstance(word, TapeformerError)]
         answers = iter(self.runner.answers(words))

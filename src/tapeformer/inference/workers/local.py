@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread
-from time import monotonic
+from time import process_time
 from types import ModuleType
 from typing import Any
 from weakref import WeakSet
@@ -25,7 +25,7 @@ from weakref import WeakSet
 from tapeformer.inference.workers.task import Server, Task
 
 PATIENCE = 1.0
-"""Seconds of work in this process before others are started, which takes about as long."""
+"""Seconds of computing answers in this process before others are started, which takes about as long."""
 
 
 class ThreadPool:
@@ -48,6 +48,11 @@ class ThreadPool:
 
         Thread(target=work, daemon=True).start()
         return future
+
+    @property
+    def ready(self) -> bool:
+        """Say whether the task is loaded."""
+        return self._server.answer is not None
 
     def recover(self, _: Future[Any]) -> bool:
         """Say that a thread does not die of itself."""
@@ -79,7 +84,7 @@ class ProcessPool:
         """Have a group answered."""
         try:
             future: Future[Any] = self.executor.submit(_reply, group)
-        except BrokenProcessPool:
+        except (BrokenProcessPool, BrokenPipeError):
             self._restart()
             future = self.executor.submit(_reply, group)
         self._own.add(future)
@@ -111,7 +116,8 @@ class LocalPool:
     """A thread here at first; where that is not enough, processes, once they have started."""
 
     def __init__(self, task: Task[Any, Any], processes: int) -> None:
-        self._task, self._count, self._begun = task, processes, monotonic()
+        self._task, self._count = task, processes
+        self._begun: float | None = None
         self._thread = ThreadPool(task)
         self._processes: ProcessPool | None = None
         self._starting: list[Future[Any]] = []
@@ -135,8 +141,11 @@ class LocalPool:
         return self._processes is not None and self._processes.recover(future)
 
     def check(self) -> None:
-        """Start processes where the work has not been done in a moment."""
-        if self._processes is None and monotonic() - self._begun > PATIENCE:
+        """Start processes where the work is not done in a moment, once the task is ready here."""
+        if self._begun is None and self._thread.ready:
+            self._begun = process_time()
+        elapsed = 0.0 if self._begun is None else process_time() - self._begun
+        if self._processes is None and elapsed > PATIENCE:
             self._processes = ProcessPool(self._task, self._count)
             load = self._processes.executor.submit
             self._starting = [load(_load) for _ in range(self._count)]
@@ -148,10 +157,13 @@ class LocalPool:
 
 
 class _Process(SpawnProcess):
-    """A process that never sees Ctrl-C, not even while it starts, nor the script that starts it."""
+    """A process that never sees Ctrl-C, not even while it starts, nor the script that starts it.
+
+    If it dies while it starts, that is an error here, not the end of this process.
+    """
 
     def start(self) -> None:
-        with _without_interrupts(), _without_script():
+        with _without_signals(), _without_script():
             super().start()
 
 
@@ -170,8 +182,8 @@ class _Context(SpawnContext):
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let what is started in here inherit that Ctrl-C is blocked.
+def _without_signals() -> Iterator[None]:
+    """Let what is started in here inherit that Ctrl-C is blocked; a broken pipe is an OSError in here.
 
     The tracker that Python starts with the first process would let Ctrl-C through again.
     """
@@ -179,10 +191,13 @@ def _without_interrupts() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = {signal.SIGINT, signal.SIGPIPE}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     try:
         yield
     finally:
+        if signal.SIGPIPE in signal.sigpending():
+            signal.sigwait({signal.SIGPIPE})
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
