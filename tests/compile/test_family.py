@@ -44,7 +44,7 @@ def by_name(run: Generation, limits: Limits) -> list[dict[str, str]]:
 
 def test_tokens_are_those_of_the_machines_ordinary_model(models: FamilyModels) -> None:
     limits = Limits(TOKENS, TOKENS)
-    for machine in beavers(4):
+    for machine in beavers(3):
         ordinary = made(compiled(machine, OPTIONS).bundle)
         expected = by_name(Generation(ordinary, (), "sparse"), limits)
         assert len(expected) > 3
