@@ -82,6 +82,23 @@ def costs(folder: Path, name: str, rows: Sequence[Row], x: str, ys: Sequence[str
     return save(figure, folder, name)
 
 
+def against_inputs(folder: Path, rows: Sequence[Row], crossings: Sequence[Row]) -> list[str]:
+    """Return tokens per second against the number of inputs, and where one engine overtakes another."""
+    title = "tokens per second end to end"
+    figure, axes = _figure("inputs", "tokens per second", title)
+    for name in dict.fromkeys(row["engine"] for row in rows):
+        mine = [row for row in rows if row["engine"] == name]
+        xs, ys = ([row[key] for row in mine] for key in ("inputs", "tokens per second"))
+        axes.plot(xs, ys, "o-", label=name)
+    for row in crossings:
+        axes.axvline(row["from inputs"], color="0.5", linestyle=":")
+        text = f"{row['engine']} overtakes {row['overtakes']}: {row['from inputs']:,}"
+        place = (row["from inputs"], 0.02)
+        axes.annotate(text, place, xycoords=("data", "axes fraction"), rotation=90, fontsize=7)
+    axes.legend()
+    return save(figure, folder, "inputs")
+
+
 def pace(folder: Path, rows: Sequence[Row]) -> list[str]:
     """Return tokens per second over a run, piece by piece."""
     figure, (axes,) = panels_beside(1, (8, 4.5))

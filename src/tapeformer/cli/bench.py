@@ -61,6 +61,10 @@ LATER = (
     "The same model in one process: runs that have got so far take turns, 1,000 tokens at a time, so "
     "that other work on the machine slows all of them alike."
 )
+INPUTS = """binary_counter on distinct numbers of 14 digits, 5 levels, 200 steps each: seconds from words to
+answers in one process, loading the model included, machine code in the cache. The GPU is there where
+there is one."""
+CROSSINGS = "From how many inputs on one engine makes more tokens per second than another, read off the plot."
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 WINDOW_TIME = "The time per token does not grow with the window, once it is full."
 GPU_COMPARED = (
@@ -162,12 +166,30 @@ def speed(output: Folder = Path("bench/speed")) -> None:
     rows, first = measured(CONTESTS, Patience(), _say)
     with_plots = Section("Summary", SUMMARY, summary(rows), speeds(output, rows))
     sections = [with_plots, Section("Rates", RATES, rows), Section("First token", FIRST, first)]
+    sections += _inputs(output)
     _write(output, "speed", sections, shown=1)
+
+
+def _inputs(output: Path) -> list[Section]:
+    """Measure every engine against the number of inputs, and where one overtakes another."""
+    import tempfile
+
+    from tapeformer.bench.many_inputs import crossings, many_inputs
+    from tapeformer.bench.plots import against_inputs
+    from tapeformer.bench.report import Section
+
+    with tempfile.TemporaryDirectory() as folder:
+        rows = many_inputs(Path(folder), _say)
+    found = crossings(rows)
+    return [
+        Section("Inputs", INPUTS, rows, against_inputs(output, rows, found)),
+        Section("Crossings", CROSSINGS, found),
+    ]
 
 
 @bench.command()
 def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
-    """Measure the native engine against the number of tokens (with --long to 10^8) and the window."""
+    """Measure tokens (with --long to 10^8), windows, and every engine against the number of inputs."""
     from tapeformer.bench.engine_cost import (
         TOKEN_COUNTS,
         later_costs,
@@ -188,6 +210,7 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
         Section("Tokens", TOKENS, tokens, plots),
         Section("Later", LATER, later),
         Section("Window", WINDOW, windows, plot),
+        *_inputs(output),
     ]
     _write(output, "scale", sections, " --long" if long else "")
 
