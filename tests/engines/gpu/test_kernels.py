@@ -37,6 +37,7 @@ SOME_PTX = ("busy_beaver_5", "palindrome_two_tapes", "left_end", "fibonacci_word
 Word = tuple[str, ...]
 
 
+@cache
 def bundle_of(name: str) -> Bundle:
     machine, options = MODELS[name]
     return tf.compile_machine(tf.gallery_machine(machine), **options)
@@ -51,6 +52,7 @@ def words_for(bundle: Bundle, count: int, longest: int) -> list[Word]:
     ]
 
 
+@cache
 def batch_for(bundle: Bundle, blocks: int = 2) -> tuple[GpuBatch, ProcessorDevice]:
     device = ProcessorDevice(kernel_text_of(bundle), blocks=blocks)
     return GpuBatch(bundle.weights, bundle.offsets, device), device

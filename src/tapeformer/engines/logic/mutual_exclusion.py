@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tapeformer.engines.logic.affine_forms import Term
 from tapeformer.engines.logic.netlist import NotLogicError
@@ -21,6 +21,7 @@ MAX_CLAUSES = 6
 MAX_QUERIES = 500_000
 """Pairs to decide before a model counts as too intricate."""
 
+T = TypeVar("T")
 Pair = tuple[int, int]
 """Two bits."""
 
@@ -61,6 +62,11 @@ def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
     return Clique(tuple(terms), complete, min(values), max(values))
 
 
+def distinct(tuples: Iterable[tuple[T, ...]]) -> set[tuple[T, ...]]:
+    """Return the different ones of tuples that are long and mostly the same objects."""
+    return set({id(one): one for one in tuples}.values())
+
+
 class SymmetricRelation:
     """A symmetric relation between bits: for each bit, the bit set of those related to it."""
 
@@ -90,10 +96,10 @@ class MutualExclusion:
 
     def declare_one_hot(self, bits: Sequence[int]) -> None:
         """Declare bits of which exactly one is 1."""
-        every = sum(1 << bit for bit in bits)
+        every, factor = sum(1 << bit for bit in bits), tuple(bits)
         for bit in bits:
             self.implications[bit] = Implications(1 << bit, every & ~(1 << bit))
-            self.factor_of[bit] = tuple(bits)
+            self.factor_of[bit] = factor
 
     def declare_unconstrained(self, bit: int) -> None:
         """Declare a bit of which nothing is known."""
@@ -179,18 +185,17 @@ class MutualExclusion:
                 cliques[index].append(term)
                 members[index] |= 1 << term[0]
         partial = [clique_of(clique) for clique in cliques]
-        return [clique_of(terms, complete=True) for terms in set(whole.values())] + partial
+        return [clique_of(terms, complete=True) for terms in distinct(whole.values())] + partial
 
     def _whole_factors(self, terms: Sequence[Term]) -> dict[int, tuple[Term, ...]]:
         """Return the bits whose whole factor is among the terms, each with the factor's terms."""
         coefficients = dict(terms)
-        factors = {self.factor_of[node] for node, _ in terms if node in self.factor_of}
-        return {
-            bit: tuple((b, coefficients[b]) for b in factor)
-            for factor in factors
-            if all(bit in coefficients for bit in factor)
-            for bit in factor
-        }
+        factors = (self.factor_of[node] for node, _ in terms if node in self.factor_of)
+        whole: dict[int, tuple[Term, ...]] = {}
+        for factor in distinct(factors):
+            if all(bit in coefficients for bit in factor):
+                whole |= dict.fromkeys(factor, tuple((bit, coefficients[bit]) for bit in factor))
+        return whole
 
     def _first_clique(self, term: Term, cliques: list[list[Term]], members: list[int]) -> int:
         """Return the first clique that a term can join, or their number for a new one."""
