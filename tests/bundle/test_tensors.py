@@ -13,6 +13,7 @@ import pytest
 
 from tapeformer.bundle.files import PARAMETERS
 from tapeformer.bundle.load import load_bundle
+from tapeformer.weights.parameters import parameters
 from tests.bundle.models import POST, refused
 
 Header = dict[str, dict[str, Any]]
@@ -98,6 +99,25 @@ def test_gaps_and_overlaps_are_refused(
     body = damage(header, body)
     write(saved, header, body)
     assert "the tensors do not fill the file" in refused(saved, allow_modified=True)
+
+
+@pytest.mark.parametrize("wrong", ["twice", "falling", "behind the end"])
+def test_places_of_a_vector_increase_and_are_in_it(saved: Path, wrong: str) -> None:
+    header, body = parts_of(saved)
+    name = next(n for n in header if n.endswith(".places") and header[n]["shape"][0] > 1)
+    assert header[name]["dtype"] == "U16"
+    path = name.removesuffix(".places")
+    size = next(part.shape[0] for part in parameters(POST.weights) if part.path == path)
+    start, end = header[name]["data_offsets"]
+    places = list(struct.unpack(f"<{(end - start) // 2}H", body[start:end]))
+    places = {
+        "twice": [*places[:-1], places[-2]],
+        "falling": [*places[:-2], places[-1], places[-2]],
+        "behind the end": [*places[:-1], size],
+    }[wrong]
+    written = struct.pack(f"<{len(places)}H", *places)
+    write(saved, header, body[:start] + written + body[end:])
+    assert f"expected increasing places from 0 to {size - 1}" in refused(saved, True)
 
 
 def test_a_name_twice_is_refused(saved: Path) -> None:

@@ -18,7 +18,7 @@ from tapeformer.engines.registry import make_engine
 from tapeformer.faults import TapeformerError
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import with_layer_norm
-from tapeformer.weights.bounds import sum_bounds
+from tapeformer.weights.bounds import Interval, sum_bounds
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.parameters import (
     nonzero_values,
@@ -122,6 +122,13 @@ def test_bounds_hold_and_are_reached() -> None:
         assert top <= bounds.sums <= 6 * top
         assert bounds.embedded == 1
     assert sum_bounds(telescoped(100)).sums > 32767**99
+
+
+def test_an_interval_after_a_relu_is_that_of_its_ends() -> None:
+    ends = np.array([(low, high) for low in range(-3, 4) for high in range(low, 4)]).T
+    found = Interval(*ends).relu()
+    assert found.low.tolist() == [max(0, low) for low in ends[0]]
+    assert found.high.tolist() == [max(0, high) for high in ends[1]]
 
 
 def test_types_hold_what_their_fractions_have_room_for() -> None:

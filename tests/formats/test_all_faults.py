@@ -127,8 +127,9 @@ def test_tabs_in_yaml_are_named() -> None:
         loads("table:\n\ta: {}\nblank: _\n", "m")
 
 
-def test_a_tab_elsewhere_is_not_blamed() -> None:
-    text = "description: |\n  one\n  \ttwo\nblank: _\nstart state: a\ntapes: 1\ntable: {a: }}\n"
+@pytest.mark.parametrize("between", ["blank: _\n", "blank: _\nstart state: a\ntapes: 1\n"])
+def test_a_tab_elsewhere_is_not_blamed(between: str) -> None:
+    text = f"description: |\n  one\n  \ttwo\n{between}table: {{a: }}}}\n"
     with pytest.raises(TapeformerError) as caught:
         loads(text, "m")
     assert "tab" not in str(caught.value).replace("table", "")

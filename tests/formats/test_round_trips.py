@@ -171,6 +171,16 @@ def test_refusals_list_all_reasons() -> None:
     assert all("cannot hold this machine" in str(fault) for fault in caught.value.faults)
 
 
+def test_busy_beaver_text_has_one_state_to_stop_in() -> None:
+    rules = ("a", "0", "1", Move.RIGHT, "b"), ("a", "1", "1", Move.LEFT, "c")
+    made = tuple(Rule(s, (read,), (write,), (move,), to) for s, read, write, move, to in rules)
+    machine = TuringMachine("two ends", 1, "0", "a", made, halting=frozenset({"b", "c"}))
+    with pytest.raises(TapeformerError, match="it stops in several states"):
+        dumps(machine, "busy-beaver")
+    one = replace(machine, rules=(made[0],), halting=frozenset({"b"}), more_symbols=("1",))
+    assert loads(dumps(one, "busy-beaver")).rules_of["A"]
+
+
 def test_lost_roles_are_told() -> None:
     machine = gallery_machine("palindrome")
     assert check(machine) == ()

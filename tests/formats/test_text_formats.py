@@ -52,6 +52,7 @@ def test_accepting_on_entry_can_be_overridden() -> None:
         (("qEnd,_,b\nyes,_,_,-,<", "qEnd,_,b\nyes,_,_,-,x"), r"m:13: error: unknown move 'x'"),
         (("yes,_,_\nyes,_,_,>,>\n", "yes,_,_\n"), "m:15: error: a rule without its second line"),
         (("qEnd,_,b", "qEnd,_,"), "m:12: error: an empty field"),
+        (("qEnd,_,b", "qEnd,_,b,b"), r"m:12: .*symbols read.*; expected 3 fields; got 4;"),
     ],
 )
 def test_simulator_errors(change: tuple[str, str], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 from automata.base.exceptions import RejectionException
@@ -22,6 +23,8 @@ from tapeformer import (
     loads,
     simulate,
 )
+from tapeformer.inference.batch.runner import BatchOptions
+from tapeformer.inference.generation import Limits as RunLimits
 from tapeformer.simulator import fast
 from tests.strategies import random_machine, random_word, seeds
 
@@ -163,3 +166,9 @@ def test_limits_and_watching() -> None:
     assert result.outcome is Outcome.LIMIT
     assert told == [fast.CHUNK, 2 * fast.CHUNK]
     assert simulate(runner, max_steps=0).steps == 0
+
+
+def test_a_machine_and_its_model_may_go_equally_far_by_default() -> None:
+    """A run that the simulation finishes is one that the model may finish, and the other way round."""
+    default = signature(simulate).parameters["max_steps"].default
+    assert {default, RunLimits().max_steps, BatchOptions().max_steps} == {10**9}

@@ -62,12 +62,11 @@ class _Tape:
     visited cells can be counted at the end. At both ends is a number that no rule reads.
     """
 
-    def __init__(self, word: Sequence[int], blank: int, size: int, weight: int, head: int) -> None:
+    def __init__(self, word: Sequence[int], blank: int, size: int, weight: int) -> None:
         self.fresh_blank, self.edge = (blank + size) * weight, 2 * size * weight
         self.size, self.weight = size, weight
         fresh = [(symbol + size) * weight for symbol in word]
-        room = max(head + 1 - len(fresh), 1)
-        self.cells = [self.edge, *fresh, *[self.fresh_blank] * room, self.edge]
+        self.cells = [self.edge, *fresh, self.fresh_blank, self.edge]
         self.origin = 1
 
     def with_room(self, position: int, bounded: bool, most: int) -> int:
@@ -117,15 +116,15 @@ class _Run:
         self.code = {symbol: number for number, symbol in enumerate(machine.symbols)}
         self.state_code = {state: number for number, state in enumerate(machine.states)}
         self.actions = self._actions()
-        self.tapes = [self._tape(index, word, head) for index in range(machine.tapes)]
+        self.tapes = [self._tape(index, word) for index in range(machine.tapes)]
         self.positions = (1 + head,) + (1,) * (machine.tapes - 1)
         self.base = self.state_code[machine.start] * self.state_weight
         self.steps = 0
 
-    def _tape(self, index: int, word: Sequence[str], head: int) -> _Tape:
+    def _tape(self, index: int, word: Sequence[str]) -> _Tape:
         symbols = [self.code[symbol] for symbol in word] if index == 0 else []
         blank, weight = self.code[self.machine.blank], self.radix**index
-        return _Tape(symbols, blank, self.size, weight, head if index == 0 else 0)
+        return _Tape(symbols, blank, self.size, weight)
 
     def _numbers(self, symbols: Sequence[str]) -> list[int]:
         return [self.code[symbol] * self.radix**index for index, symbol in enumerate(symbols)]

@@ -41,7 +41,7 @@ EXPLAINED = HERE / "explained.json"
 PATIENCE, TIMES = 20.0, 6.0
 LOOKING = 40.0
 """Seconds of a test file that the survey sees; tests behind them are left to `--whole`."""
-FIRST = 5.0
+FIRST = 8.0
 """Seconds of tests in the first process; where none fails, a second one runs the others."""
 T = TypeVar("T")
 

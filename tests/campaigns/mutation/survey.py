@@ -15,7 +15,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "simulator": ("simulator", "machine"),
     "bundle": ("bundle",),
     "weights": ("golden", "weights", "bundle"),
-    "lowering": ("golden", "lowering"),
+    "lowering": ("golden", "lowering", "inference/test_literal", "inference/test_queue_tables"),
     "engines": ("engines",),
     "constructions/realtime": ("golden", "constructions/realtime"),
 }
@@ -116,7 +116,7 @@ class Survey:
         package come before those of other packages, and quick ones before slow ones. What is at the
         top of a module concerns all who enter the module, and then the tests of the package.
         """
-        own = tuple(f"tests/{part}/" for part in TESTS[package_of(mutant)])
+        own = tuple(f"tests/{part}" for part in TESTS[package_of(mutant)])
         rank: dict[str, int] = {}
         for name, file in self.files.items():
             entering = {test for test in file.seconds if file.enters(test, mutant.function)}

@@ -6,6 +6,7 @@ import pytest
 
 from tapeformer.constructions.realtime.proofs.certificates import certified
 from tapeformer.constructions.realtime.proofs.larger_base import (
+    LEVELS,
     Rule,
     check_level,
     check_margins,
@@ -47,6 +48,14 @@ def _slowly(rule, state, high):  # type: ignore[no-untyped-def]
         yield 1, replace(state, above="some", last="push")
     else:
         yield -1, replace(state, above="some", late=5 * rule.base, last="pull")
+
+
+def test_there_are_windows_for_every_level() -> None:
+    found = [window.why for window in windows(Rule(4))]
+    for level in range(1, LEVELS + 1):
+        assert any(why.startswith(f"a pop waits for level {level}, ") for why in found)
+        assert any(f"held up by level {level}, " in why for why in found)
+    assert len(found) == sum(2 + 2 * level for level in range(1, LEVELS + 1))
 
 
 def test_the_windows_are_tight_to_within_a_token_per_step() -> None:
