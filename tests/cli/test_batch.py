@@ -112,13 +112,18 @@ def test_every_base_reaches_about_as_far(base: int | None, levels: int) -> None:
     assert (options.base, options.levels) == (base or 2, levels)
 
 
+@pytest.mark.parametrize(("length", "levels"), [(2000, 12), (2050, 13), (5000, 14)])
+def test_long_words_get_more_levels(length: int, levels: int) -> None:
+    assert for_words(PALINDROME, CompileOptions(), length).levels == levels
+
+
 def test_levels_are_enough_for_the_longest_line(tmp_path: Path) -> None:
     inputs = tmp_path / "in.txt"
-    inputs.write_text("a\n" + "a" * 5000 + "\nb\n")
+    inputs.write_text("a\n" + "a" * 2050 + "\nb\n")
     words = ("palindrome", "--batch", str(inputs), "--answers", str(tmp_path / "out.jsonl"))
     assert tapeformer("run", *words, "--max-steps", "1").returncode == 3
     found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [answer["levels"] for answer in found] == [14] * 3
+    assert [answer["levels"] for answer in found] == [13] * 3
 
 
 @pytest.mark.parametrize("construction", ["realtime", "paper"])
