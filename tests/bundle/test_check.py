@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tapeformer.bundle import check
 from tapeformer.bundle.check import VERDICTS
 from tapeformer.bundle.files import CONFIG
 from tapeformer.bundle.load import load_bundle
@@ -43,6 +44,23 @@ Path_ = tuple[str | int, ...]
 def saved(tmp_path: Path) -> Path:
     BUNDLE.save(tmp_path / "bundle")
     return tmp_path / "bundle"
+
+
+def test_coordinates_are_counted_as_the_model_has_them(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = BUNDLE.weights
+    heads = weights.key_width + weights.value_width
+    total = sum(
+        2 * len(weights.fields)
+        + heads * len(layer.heads)
+        + sum(len(affine.names) for affine in layer.feed_forward[:-1])
+        for layer in weights.layers
+    )
+    monkeypatch.setattr(check, "MOST_COORDINATES", total)
+    load_bundle(saved)
+    monkeypatch.setattr(check, "MOST_COORDINATES", total - 1)
+    assert f"too many coordinates; expected at most {total - 1}; got {total}" in refused(saved)
 
 
 def places(entry: object, above: Path_ = ()) -> Iterator[Path_]:

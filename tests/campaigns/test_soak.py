@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,8 @@ def test_a_lie_that_ends_in_another_error_is_found_and_left(
 
 
 WRITER = """
-import signal, sys, time
+import sys, time
 from pathlib import Path
-signal.signal(signal.SIGINT, signal.SIG_DFL)
 answers = Path(sys.argv[1]) / "answers"
 done = len(answers.read_text().split()) if answers.exists() else 0
 with answers.open("a") as file:
@@ -150,17 +150,42 @@ def test_a_command_that_does_not_resume_is_found(
         return subprocess.Popen(command, stdout=-1, stderr=-1, text=True, start_new_session=True)
 
     monkeypatch.setattr(kills.Place, "started", started)
+    monkeypatch.setattr(kills, "SIGNALS", (signal.SIGKILL,))
     seed = next(seed for seed in range(100) if KillTrial(seed).batch)
     found = soak.repeated("kills", seed)
     assert (not found) is right
     assert right or f"kills {seed}: WrongError: other answers than undisturbed" in found
 
 
+class _FailingOnce:
+    parts: Sequence[object] = ()
+    runs = 0
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def run(self, parts: Sequence[object]) -> Checked:
+        del parts
+        type(self).runs += self.seed == 1
+        if self.seed == self.runs == 1:
+            raise WrongError("a moment that is rarely met")
+        return Checked()
+
+
+def test_what_is_wrong_only_once_is_told_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(soak, "HISTORY", tmp_path / "history.jsonl")
+    monkeypatch.setitem(soak.KINDS, "kills", _FailingOnce)
+    (told,) = soak.campaign(["kills"], 0.001)["wrong"]
+    assert told == "kills 1: WrongError: a moment that is rarely met; not when repeated"
+
+
 class _Failing:
     def __init__(self, seed: int) -> None:
         self.seed, self.parts = seed, list(range(20))
 
-    def run(self, parts: list[int]) -> Checked:
+    def run(self, parts: Sequence[object]) -> Checked:
         if self.seed == 4 and {3, 17} <= set(parts):
             raise WrongError("3 and 17 do not go together")
         return Checked(tokens=1)

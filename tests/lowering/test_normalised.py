@@ -1,4 +1,4 @@
-"""Matrices are added by their places, also where there is only one column."""
+"""The normalised model: coordinates as pairs of 2x - 1 and its mirror, and matrices that are sums."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from tapeformer.lowering.weights_to_normalised import _sum
+from tapeformer.lowering.queues_to_weights import transformer
+from tapeformer.lowering.weights_to_normalised import _sum, with_layer_norm
 from tapeformer.weights.matrices import dense, matrix
+from tapeformer.weights.parameters import with_parameters
+from tests.table_machines import table_machine
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 4), (3, 2), (5, 7)])
@@ -30,3 +33,11 @@ def test_a_sum_has_the_sums_of_entries_and_no_zeros(shape: tuple[int, int]) -> N
         found = _sum(*parts)
         assert (dense(found) == dense(parts[0]) + dense(parts[1])).all()
         assert np.count_nonzero(found.values) == len(found.values)
+
+
+def test_what_attention_adds_to_x_is_added_twice_to_2x_and_taken_twice_from_its_mirror() -> None:
+    plain, chance = transformer(table_machine(11, ["a", "b"]).machine), Random(1)
+    bias = [chance.choice((0, 1, -1, 3)) for _ in plain.fields]
+    weights = with_parameters(plain, {"layer.0.mix_bias": np.array(bias, np.int32)})
+    found = with_layer_norm(weights).layers[0].mix_bias.tolist()
+    assert found == [*(2 * x for x in bias), *(-2 * x for x in bias)]

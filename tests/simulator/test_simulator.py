@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
+import pytest
 from automata.base.exceptions import RejectionException
 from automata.tm.dtm import DTM
 from automata.tm.mntm import MNTM
@@ -15,7 +16,9 @@ from hypothesis import assume, given, settings
 from tapeformer import (
     AcceptOn,
     Configuration,
+    Move,
     Outcome,
+    Rule,
     TapeKind,
     TuringMachine,
     configurations,
@@ -166,6 +169,21 @@ def test_limits_and_watching() -> None:
     assert result.outcome is Outcome.LIMIT
     assert told == [fast.CHUNK, 2 * fast.CHUNK]
     assert simulate(runner, max_steps=0).steps == 0
+
+
+@pytest.mark.parametrize(
+    ("tapes", "shown"),
+    [
+        (1, "tape 'x'>"),
+        (3, "tapes 'x', 'x', 'x'>"),
+        (4, "tapes 'x', 'x', 'x' and 1 more>"),
+        (6, "tapes 'x', 'x', 'x' and 3 more>"),
+    ],
+)
+def test_a_result_shows_three_tapes_and_counts_the_others(tapes: int, shown: str) -> None:
+    start = Rule("go", ("_",) * tapes, ("x",) * tapes, (Move.STAY,) * tapes, "end")
+    machine = TuringMachine("x", tapes, "_", "go", (start,), halting=frozenset({"end"}))
+    assert repr(simulate(machine)).endswith(shown)
 
 
 def test_a_machine_and_its_model_may_go_equally_far_by_default() -> None:

@@ -11,7 +11,7 @@ from tapeformer.faults import TapeformerError
 from tapeformer.lowering.queues_to_prompt import prompt_for
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.weights.count import count
-from tapeformer.weights.explain import explain_field, explain_head, explain_neuron
+from tapeformer.weights.explain import Explanation, explain_field, explain_head, explain_neuron
 from tapeformer.weights.matrices import dense, matrix, same, stacked, transposed
 from tapeformer.weights.parameters import parameters, with_parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for
@@ -119,6 +119,40 @@ def test_neurons_are_explained() -> None:
     assert "row 0 0 s0" in str(front)
     with pytest.raises(TapeformerError, match=f"expected 0 to {len(said) - 1}; got 100000"):
         explain_neuron(WEIGHTS, 100_000)
+
+
+def test_rules_are_told_by_their_text_where_it_is_known() -> None:
+    said = Explanation("neuron 1", ("a",), ("b",), "so", rules=(2, 3), more_rules=True)
+    texts = {1: "one", 2: "two", 3: "three"}
+    lines = said.text(texts).splitlines()
+    assert lines[-3:] == ["  rule    2: two", "  rule    3: three", "  rule    ... and more"]
+    alone = replace(said, rules=(), more_rules=False)
+    assert alone.text(texts).splitlines()[-1] == "  rule    none in particular"
+    assert "rule" not in alone.text({})
+    assert str(said).splitlines()[-1] == "  rule    ... and more"
+
+
+@pytest.mark.parametrize("place", range(len(WEIGHTS.fields)))
+def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(place: int) -> None:
+    said, fills, looks, width = (
+        explain_field(WEIGHTS, WEIGHTS.fields[place]),
+        0,
+        0,
+        WEIGHTS.value_width,
+    )
+    fills += sum(np.count_nonzero(dense(part)[:, place]) for part in WEIGHTS.embeddings)
+    looks += sum(np.count_nonzero(dense(part.matrix)[:, place]) for part in WEIGHTS.outputs)
+    for layer in WEIGHTS.layers:
+        mix = dense(layer.mix)[place].reshape(len(layer.heads), width)
+        fills += np.count_nonzero(mix.any(axis=1))
+        for head in layer.heads:
+            parts = (head.query, head.key, head.value)
+            looks += any(dense(part)[:, place].any() for part in parts)
+        for last in layer.feed_forward[-1:]:
+            fills += np.count_nonzero(dense(last.matrix)[place])
+        for first in layer.feed_forward[:1]:
+            looks += np.count_nonzero(dense(first.matrix)[:, place])
+    assert (len(said.reads), len(said.writes)) == (fills, looks)
 
 
 def test_fields_are_explained() -> None:

@@ -127,7 +127,7 @@ class Campaign:
         spent, first, others = 0.0, list[str](), list[str]()
         for test in tests:
             spent += self.survey.seconds(test)
-            if spent <= FIRST:
+            if spent <= FIRST or not first:
                 first.append(test)
             elif spent <= self.budget or self.survey.whole:
                 others.append(test)

@@ -77,8 +77,9 @@ def campaign(kinds: list[str], minutes: float) -> dict[str, Any]:
             try:
                 trial = KINDS[kind](seed)
                 total += trial.run(trial.parts)
-            except Exception:
-                wrong.append(repeated(kind, seed))
+            except Exception as error:
+                once = f"{kind} {seed}: {type(error).__name__}: {error}; not when repeated"
+                wrong.append(repeated(kind, seed) or once[:4000])
                 print(wrong[-1], flush=True)
         print(f"{kind}: seeds {seeds[kind]}, so far {total}", flush=True)
     date = datetime.now(UTC).strftime("%Y-%m-%d")

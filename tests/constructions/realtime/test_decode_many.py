@@ -15,7 +15,7 @@ from tapeformer.constructions.realtime.fields import Stack
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
-from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.record import Move, Rule, TuringMachine
 from tapeformer.windows import Flags, Integers
 from tests.constructions.realtime.workloads import random_case, zigzag
 from tests.windows import RowWindows
@@ -58,6 +58,22 @@ def check(machine: TuringMachine, word: tuple[str, ...], levels: int, base: int)
 def test_random_machines(seed: int) -> None:
     case = random_case(seed)
     check(case.machine, case.word, case.layout.levels, case.layout.base)
+
+
+def marking() -> TuringMachine:
+    """Goes to the end of the word and back, with a mark on tape 2 for each symbol."""
+    right, left = (Move.RIGHT,) * 2, (Move.LEFT,) * 2
+    there = [Rule("go", (symbol, "_"), (symbol, "x"), right, "go") for symbol in "abcde"]
+    back = [Rule("back", (symbol, "x"), (symbol, "x"), left, "back") for symbol in "abcde"]
+    turn = Rule("go", ("_", "_"), ("_", "_"), left, "back")
+    return TuringMachine("marking", 2, "_", "go", (*there, turn, *back))
+
+
+def test_tapes_whose_symbols_have_different_numbers_of_bits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tapeformer.constructions.realtime.code.SMALL", 1)
+    assert check(marking(), tuple("abcde"), 4, 2) > 20
 
 
 @pytest.mark.parametrize("seed", range(4000, 4004))
