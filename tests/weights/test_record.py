@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tapeformer.faults import TapeformerError
 from tapeformer.lowering.queues_to_prompt import prompt_for
@@ -132,6 +134,11 @@ def test_rules_are_told_by_their_text_where_it_is_known() -> None:
     assert str(said).splitlines()[-1] == "  rule    ... and more"
 
 
+def entries(part: NDArray[Any]) -> int:
+    """The number of entries that are not zero."""
+    return int(np.count_nonzero(part))
+
+
 @pytest.mark.parametrize("place", range(len(WEIGHTS.fields)))
 def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(place: int) -> None:
     said, fills, looks, width = (
@@ -140,18 +147,18 @@ def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(place: int) -> N
         0,
         WEIGHTS.value_width,
     )
-    fills += sum(np.count_nonzero(dense(part)[:, place]) for part in WEIGHTS.embeddings)
-    looks += sum(np.count_nonzero(dense(part.matrix)[:, place]) for part in WEIGHTS.outputs)
+    fills += sum(entries(dense(part)[:, place]) for part in WEIGHTS.embeddings)
+    looks += sum(entries(dense(part.matrix)[:, place]) for part in WEIGHTS.outputs)
     for layer in WEIGHTS.layers:
         mix = dense(layer.mix)[place].reshape(len(layer.heads), width)
-        fills += np.count_nonzero(mix.any(axis=1))
+        fills += entries(mix.any(axis=1))
         for head in layer.heads:
             parts = (head.query, head.key, head.value)
             looks += any(dense(part)[:, place].any() for part in parts)
         for last in layer.feed_forward[-1:]:
-            fills += np.count_nonzero(dense(last.matrix)[place])
+            fills += entries(dense(last.matrix)[place])
         for first in layer.feed_forward[:1]:
-            looks += np.count_nonzero(dense(first.matrix)[:, place])
+            looks += entries(dense(first.matrix)[:, place])
     assert (len(said.reads), len(said.writes)) == (fills, looks)
 
 
