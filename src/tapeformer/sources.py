@@ -26,13 +26,18 @@ def find_machine(
     conventions: Conventions | None = None,
 ) -> TuringMachine:
     """Find a machine by a file, a gallery name, a busy-beaver string or `-`; warnings are logged."""
-    machine = _found(given, format_name, conventions)
+    machine = machine_named(given, format_name, conventions)
     for fault in machine.faults[:MOST_WARNINGS]:
         log.warning("%s", fault)
     return machine
 
 
-def _found(given: str, format_name: str | None, conventions: Conventions | None) -> TuringMachine:
+def machine_named(
+    given: str,
+    format_name: str | None = None,
+    conventions: Conventions | None = None,
+) -> TuringMachine:
+    """Find the same without a word about its warnings: a file of machines may have thousands."""
     if format_name is not None:
         known_format(format_name)
     if given == "-":

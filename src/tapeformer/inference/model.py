@@ -86,7 +86,7 @@ def find_model(
 ) -> Model:
     """Find what is named: a gallery machine, a file, busy-beaver text, a bundle's folder, a record."""
     chosen = CompileOptions() if options is None else options
-    if isinstance(source, str | PathLike) and _is_folder(source):
+    if isinstance(source, str | PathLike) and is_folder(source):
         source = _loaded(Path(source), allow_modified)
     if isinstance(source, Bundle):
         return Model(source, _no_options(chosen))
@@ -105,8 +105,12 @@ def _nothing_named(source: object) -> Fault:
     return Fault("not a machine or a bundle", None, expected, described(source), remedy)
 
 
-def _is_folder(source: str | PathLike[str]) -> bool:
-    return str(source) != "" and Path(source).is_dir()
+def is_folder(source: str | PathLike[str]) -> bool:
+    """Say whether a folder is named; a text too long to be a name names none."""
+    try:
+        return str(source) != "" and Path(source).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def symbols_of(model: Model, word: Word, spaced: bool = False) -> tuple[str, ...]:

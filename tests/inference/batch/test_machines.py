@@ -51,14 +51,18 @@ def test_machines_are_answered_as_they_are_simulated(tmp_path: Path) -> None:
             check(record, text)
 
 
-def test_families_share_machine_code_and_others_run_alone() -> None:
+def test_families_share_machine_code_and_others_run_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     texts = [*machines(14, states=3, seed=5), "1RB1LB_1LA1RZ", "busy_beaver_2", "1RBxyz", "-"]
+    texts += ["", "1RB" * 4000]
     texts[3:3] = ["1RB0RA_1LA1RH_------"]
     task = MachineLines(RunOptions(max_steps=STEPS))
     recorder = MachineRecorder(task)
     records = [json.loads(line.text) for line in recorder.lines(texts)]
     errors = [text for text, record in zip(texts, records, strict=True) if ERROR in record]
-    assert errors == ["1RBxyz", "-"]
+    assert errors == ["1RBxyz", "-", "", "1RB" * 4000]
+    assert not [entry for entry in caplog.records if entry.levelname == "WARNING"]
     shared = [record.get("neurons") for record in records[:3] + records[4:15]]
     assert len(set(shared)) == 1
     assert records[3]["neurons"] != shared[0]

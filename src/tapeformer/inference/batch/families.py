@@ -32,7 +32,7 @@ from tapeformer.inference.records import Record, model_record
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.simulator.result import Outcome
-from tapeformer.sources import find_machine
+from tapeformer.sources import machine_named
 from tapeformer.weights.family import first_map
 
 MOST_SPACE = 10_000
@@ -46,7 +46,7 @@ def member(text: str) -> tuple[MachineFamily, TuringMachine] | None:
     if not busy_beaver.recognises(text):
         return None
     try:
-        machine = checked(find_machine(text))
+        machine = checked(machine_named(text))
     except TapeformerError:
         return None
     rows = text.strip().count("_") + 1

@@ -28,11 +28,12 @@ from tapeformer.inference.batch.recorder import ERROR, Line, encoded
 from tapeformer.inference.batch.run import lines_of, path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
-from tapeformer.inference.model import find_model
+from tapeformer.inference.model import find_model, is_folder
 from tapeformer.inference.options import RunOptions, check_called, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.inference.workers import Where
 from tapeformer.machine.record import TuringMachine
+from tapeformer.sources import machine_named
 
 MACHINES = 8
 """Machines in a group where each takes a part of a second."""
@@ -113,7 +114,8 @@ class MachineRecorder:
 
 def run_machine(text: str, options: RunOptions) -> Answer:
     """Compile the machine that a line names, large enough for its limit of steps, and run it."""
-    model = find_model(text, options.compile)
+    source = text if is_folder(text) else machine_named(text)
+    model = find_model(source, options.compile)
     bundle = model.bundle
     if bundle is None:
         sizes = for_steps(model.machine, model.options, (), options.max_steps)
