@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from tapeformer import TapeformerError
-from tapeformer.learning.config import DataConfig, load_config
-from tapeformer.learning.experiment import run_experiment
+from tapeformer.compile.options import CompileOptions
+from tapeformer.inference.model import find_model
+from tapeformer.learning.compiled_model import CompiledModel, SharedParameters, Step
+from tapeformer.learning.config import DataConfig
+from tapeformer.learning.far import load_far
+from tapeformer.learning.learned_arm import continued
 from tapeformer.learning.level_model import LevelModel
 from tapeformer.learning.prepare import prepare
 from tapeformer.learning.situations import BLOCKS, Reader, row_hash
 from tapeformer.learning.soft_model import SoftModel
-from tapeformer.learning.tables import table
+from tapeformer.learning.tables import by_level, table
 from tapeformer.learning.traces import DeviceTraces, load_traces, on_device
 
 CPU = torch.device("cpu")
@@ -66,27 +69,44 @@ def test_learned_heads_at_the_right_distances_bring_what_given_ones_do(
     assert model.distances() == [[2**level - 1 for level in range(fields.levels)]]
 
 
-def test_an_experiment_is_resumed_and_repeats(folder: Path, tmp_path: Path) -> None:
-    config = tmp_path / "tiny.json"
-    arms = {"tied": {}, "untied": {"tied": False}}
-    training = {"steps": 20, "batch": 64, "hidden": 16, "layers": 1}
-    data = {**DATA.record(), "test": list(DATA.test)}
-    record = {"data": data, "arms": arms, "seeds": [0, 1], "training": training}
-    config.write_text(json.dumps(record))
-    first = run_experiment(load_config(config), folder, tmp_path / "one", device="cpu")
-    again = run_experiment(load_config(config), folder, tmp_path / "two", device="cpu")
-    assert first == again == run_experiment(load_config(config), folder, tmp_path / "one")
-    assert first["trained_on"] == 8
-    assert {(row["arm"], row["seed"]) for row in first["results"]} == {
-        ("tied", 0),
-        ("tied", 1),
-        ("untied", 0),
-        ("untied", 1),
-    }
+def test_a_law_is_continued_only_where_distances_follow_it() -> None:
+    assert continued([0, 1, 3, 7, None], [0, 1, 3, 7, 90], 7) == [0, 1, 3, 7, 15, 31, 63]
+    assert continued([0, 1, 3, 7, 99], [0, 1, 3, 7, 99], 6) == [0, 1, 3, 7, 15, 31]
+    assert continued([0, 1, 3, 9, None], [0, 1, 3, 9, 90], 6) == [0, 1, 3, 9, 90, 0]
+    assert continued([0, None, 3, 7], [0, 5, 3, 7], 4) == [0, 5, 3, 7]
 
 
-def test_bad_configurations_are_told(tmp_path: Path) -> None:
-    config = tmp_path / "bad.json"
-    config.write_text('{"data": {"machin": "palindrome"}, "arms": {"a": {}}}')
-    with pytest.raises(TapeformerError, match="did you mean machine"):
-        load_config(config)
+def test_long_traces_come_in_parts_that_hold_the_same_situations(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = on_device(load_traces(folder / "test-8.npz"), CPU)
+    monkeypatch.setattr("tapeformer.learning.prepare.PART", 20)
+    prepare(replace(DATA, far=8), tmp_path)
+    kept, tokens = load_far(tmp_path, 8, CPU)
+    assert tokens == len(whole.at)
+    for name in BLOCKS:
+        rows = table(Reader(whole.fields, name, CPU), by_level, [whole])
+        assert len(rows) == len(kept[name])
+        assert int(rows.times.sum()) == int(kept[name].times.sum())
+
+
+def test_walks_show_more_situations(tmp_path: Path, traces: DeviceTraces) -> None:
+    prepare(replace(DATA, walks=1, walk_steps=80, test=()), tmp_path)
+    walks = on_device(load_traces(tmp_path / "walks.npz"), CPU)
+    model = LevelModel(traces.fields, True, [0], 8, 1)
+    reader = Reader(traces.fields, "stack", CPU)
+    alone = table(reader, model.copies_of("stack"), [traces])
+    both = table(reader, model.copies_of("stack"), [traces, walks])
+    assert len(both) > len(alone)
+
+
+def test_compiled_weights_without_noise_say_every_token(traces: DeviceTraces) -> None:
+    bundle = find_model(DATA.machine, CompileOptions(levels=DATA.levels)).for_words(0)
+    shared = SharedParameters()
+    step = Step(bundle, shared, CPU)
+    at, first = traces.at[None, :24], traces.first[None, :24]
+    for noise, exact in ((0.0, True), (1.0, False)):
+        model = CompiledModel(shared, [0], noise)
+        with torch.no_grad():
+            right = step.scores(step.matrices(model.values), traces.tokens, at, first)[1]
+        assert bool(right.all()) == exact

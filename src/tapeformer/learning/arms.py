@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.learning.checkpoint import Checkpoint
 from tapeformer.learning.config import Arm, DataConfig, Training
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.traces import (
@@ -40,6 +41,7 @@ class Task:
     data: Path
     device: torch.device
     watch: Watch
+    checkpoint: Checkpoint
 
     @property
     def training(self) -> Training:

@@ -24,7 +24,8 @@ class DataConfig:
     random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
     each: traces beside those of the machine, for arms that ask for them. Of test lengths from `far`
     on only the distinct situations are kept, with how often each occurs. A run is followed for
-    `max_steps` steps, in tests for `test_steps`.
+    `max_steps` steps, in tests for `test_steps`. Where `mirrored` words are drawn, those for testing
+    all read the same backwards; `test_others` adds words drawn at random.
     """
 
     machine: str
@@ -32,6 +33,7 @@ class DataConfig:
     test: tuple[int, ...]
     count: int = 300
     test_words: int = 1
+    test_others: int = 0
     mirrored: float = 0.9
     levels: int = 12
     seed: int = 0

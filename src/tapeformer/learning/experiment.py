@@ -17,9 +17,12 @@ import torch
 from tapeformer import __version__
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean
 from tapeformer.learning.arms import Task, Trained, run_arm
+from tapeformer.learning.checkpoint import Checkpoint
 from tapeformer.learning.config import Arm, Experiment
+from tapeformer.learning.distributed import team
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.given_arm import scored_again
+from tapeformer.learning.plots import can_plot, exactness
 from tapeformer.learning.traces import ABOUT, write_text
 from tapeformer.learning.weights import load_weights, save_weights
 
@@ -50,9 +53,25 @@ def run_experiment(
     output.mkdir(parents=True, exist_ok=True)
     _data_record(experiment, data)
     for name in chosen:
-        task = _task(experiment, experiment.arms[name], data, where, _prefixed(watch, name))
-        _run(experiment, name, replace(task, lengths=_up_to(task.lengths, longest)), output)
+        task = _task(experiment, name, data, where, _prefixed(watch, name))
+        _check_together(name, task)
+        place = Checkpoint(_checkpoint_stem(experiment, name, output) if team().rank == 0 else None)
+        lengths = _up_to(task.lengths, longest)
+        _run(experiment, name, replace(task, lengths=lengths, checkpoint=place), output)
     return summary(experiment, output)
+
+
+def _checkpoint_stem(experiment: Experiment, name: str, output: Path) -> Path:
+    """Name checkpoints so that another configuration does not take them up."""
+    told = json.dumps(_config(experiment, name), sort_keys=True)
+    return output / f"{file_name(name)}.{sha256(told.encode()).hexdigest()[:8]}"
+
+
+def _check_together(name: str, task: Task) -> None:
+    """Refuse to train an arm in several processes that only one can train."""
+    if team().size > 1 and not scores_again(task.arm):
+        what = f"arm {name!r} is trained by one process"
+        raise TapeformerError(Fault(what, expected="given look-backs", remedy="leave out torchrun"))
 
 
 def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
@@ -63,6 +82,8 @@ def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
     record = _done(path, about)
     if record is None:
         trained = run_arm(task)
+        if team().rank:
+            return
         save_weights(trained.models, task.seeds, stem)
         record = {**about, **_made_with(task.device)}
         record |= _trained_record(name, trained, task.seeds)
@@ -107,6 +128,8 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
     writer.writeheader()
     writer.writerows(results)
     write_text(output / "results.csv", table.getvalue())
+    if results and can_plot():
+        exactness(results, experiment.data.train_up_to, output / "results.svg")
     return {
         "experiment": experiment.name,
         "machine": experiment.data.machine,
@@ -115,7 +138,10 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
     }
 
 
-def _task(experiment: Experiment, arm: Arm, data: Path, device: torch.device, watch: Watch) -> Task:
+def _task(
+    experiment: Experiment, name: str, data: Path, device: torch.device, watch: Watch
+) -> Task:
+    arm = experiment.arms[name]
     return Task(
         arm=arm,
         config=experiment.data,
@@ -125,6 +151,7 @@ def _task(experiment: Experiment, arm: Arm, data: Path, device: torch.device, wa
         data=data,
         device=device,
         watch=watch,
+        checkpoint=Checkpoint(),
     )
 
 

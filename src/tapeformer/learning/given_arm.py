@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -92,14 +93,21 @@ def trained_blocks(
         tables[name] = table(reader, model.copies_of(name), seen)
         steps[name] = _trained_block(task, model, name, tables[name])
     model.half().float()
+    task.checkpoint.remove()
     return tables, steps
 
 
 def _trained_block(task: Task, model: LevelModel, name: str, rows: Table) -> int:
-    training = task.training
+    """Train a block, from where a training that was stopped has left it."""
+    training, checkpoint = task.training, task.checkpoint
     seconds = None if training.seconds is None else training.seconds * SHARES[name]
     trainer = BlockTrainer(model.block(name), rows, training, task.seeds)
-    trainer.run(training.steps, seconds, task.tell(name))
+    kept = checkpoint.load(name)
+    if kept is not None:
+        trainer.resume(kept)
+    if kept is None or not kept.get("done"):
+        trainer.run(training.steps, seconds, task.tell(name), partial(checkpoint.save, name))
+        checkpoint.save(name, {**trainer.state(), "done": True})
     return trainer.progress.step
 
 

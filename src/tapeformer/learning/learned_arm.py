@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from tapeformer.learning.arms import Task, Trained
+from tapeformer.learning.checkpoint import Checkpoint
 from tapeformer.learning.config import Training
 from tapeformer.learning.evaluate import Score, evaluate
 from tapeformer.learning.given_arm import level_model, trained_blocks
@@ -124,7 +125,8 @@ def _hard(
         return replace(traces, fields=with_look_backs(traces.fields, distances))
 
     training = part_of(task.training, (1 - SOFT) * len(members) / everyone)
-    own = replace(task, seeds=[task.seeds[number] for number in members], given=training)
+    seeds = [task.seeds[number] for number in members]
+    own = replace(task, seeds=seeds, given=training, checkpoint=Checkpoint())
     model = level_model(own).to(task.device)
     trained_blocks(own, model, [read(task.train)])
     return {n: evaluate(model, [read(part) for part in task.test(n)]) for n in task.near}

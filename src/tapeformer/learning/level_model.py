@@ -25,7 +25,7 @@ class Block(nn.Module):
         shape = [self.one_hot.width, *widths, self.choices.width]
         self.networks = Networks(copies, shape, seeds)
 
-    def losses(self, inputs: Tensor, outputs: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    def forward(self, inputs: Tensor, outputs: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Return loss and exactness of rows (seeds * copies, n, F), each by its own network."""
         logits = self.networks(self.one_hot(inputs).to(dtype))
         found: tuple[Tensor, Tensor] = self.choices(logits, outputs)

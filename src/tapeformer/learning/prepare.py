@@ -104,11 +104,12 @@ def _training_words(config: DataConfig) -> Iterable[Word]:
     return Drawn(alphabet, config.count, 0, config.train_up_to, config.seed, config.mirrored)
 
 
-def _test_words(config: DataConfig, length: int) -> Iterable[Word]:
+def _test_words(config: DataConfig, length: int) -> Iterator[Word]:
     """Words of one length; those for training are shorter, or drawn with another seed."""
     alphabet = letters_of(find_model(config.machine).machine)
     share = 1.0 if config.mirrored else 0.0
-    return Drawn(alphabet, config.test_words, length, length, config.seed + 1, share)
+    yield from Drawn(alphabet, config.test_words, length, length, config.seed + 1, share)
+    yield from Drawn(alphabet, config.test_others, length, length, config.seed + 2)
 
 
 def _bundle(config: DataConfig, levels: int) -> Bundle:

@@ -6,15 +6,19 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tapeformer.learning.config import Training
+from tapeformer.learning.distributed import team
 from tapeformer.learning.level_model import Block
 from tapeformer.learning.optimise import cosine
 from tapeformer.learning.tables import Table
 
+KEPT_EVERY = 200
+"""Steps between two states that are kept."""
 REFRESH, SCORED = 500, 1 << 18
 """Steps between two searches for hard rows, rows searched at most."""
 AVERAGED_EVERY, AVERAGE = 10, 0.02
@@ -28,7 +32,7 @@ class Progress:
 
     step: int = 0
     loss: float = math.nan
-    wrong: int = -1
+    seconds: float = 0.0
 
 
 class BlockTrainer:
@@ -38,8 +42,12 @@ class BlockTrainer:
         self.block, self.rows, self.training, self.seeds = block, rows, training, seeds
         self.device = rows.inputs.device
         self.dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in seeds]
-        self.batch = max(8, training.batch // block.copies)
+        self.team = team()
+        drawn = [seed + 1_000_003 * self.team.rank for seed in seeds]
+        self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in drawn]
+        self.search = torch.Generator(self.device).manual_seed(self.team.rank)
+        self.batch = max(8, training.batch // block.copies // self.team.size)
+        self.losses = self.team.parallel(block)
         self.counts = rows.counts(block.copies)
         self.starts = self.counts.cumsum(0) - self.counts
         self.parameters = list[Tensor](block.parameters())
@@ -54,13 +62,25 @@ class BlockTrainer:
         self.hard: Tensor | None = None
         self.progress = Progress()
 
-    def run(self, steps: int, seconds: float | None, watch: Watch | None = None) -> None:
-        """Train, then take the running average of the parameters."""
-        started, done = time.perf_counter(), 0.0
+    def run(
+        self,
+        steps: int,
+        seconds: float | None,
+        watch: Watch | None = None,
+        keep: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        """Train, then take the running average of the parameters.
+
+        `keep` is given the state of the training now and then, for `resume`.
+        """
+        started, done = time.perf_counter() - self.progress.seconds, 0.0
         while done < 1:
-            spent = time.perf_counter() - started
+            self.progress.seconds = time.perf_counter() - started
             step = self.progress.step
-            done = max(step / steps, spent / seconds if seconds else 0.0)
+            timed = self.progress.seconds / seconds if seconds else 0.0
+            done = self.team.agreed(max(step / steps, timed))
+            if keep is not None and step % KEPT_EVERY == 0 and step:
+                keep(self.state())
             if step % REFRESH == 0:
                 self._refresh()
                 if watch is not None:
@@ -69,11 +89,34 @@ class BlockTrainer:
         with torch.no_grad():
             torch._foreach_copy_(self.parameters, self.averages)
 
+    def state(self) -> dict[str, Any]:
+        """Return all that is needed to go on from here as if nothing had happened."""
+        return {
+            "block": self.block.state_dict(),
+            "averages": self.averages,
+            "optimiser": self.optimiser.state_dict(),
+            "generators": [g.get_state() for g in (*self.generators, self.search)],
+            "hard": self.hard,
+            "progress": vars(self.progress),
+        }
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state that was kept."""
+        self.block.load_state_dict(state["block"])
+        self.averages = [average.to(self.device) for average in state["averages"]]
+        self.optimiser.load_state_dict(state["optimiser"])
+        for generator, kept in zip(
+            (*self.generators, self.search), state["generators"], strict=True
+        ):
+            generator.set_state(kept.cpu())
+        self.hard = None if state["hard"] is None else state["hard"].to(self.device)
+        self.progress = Progress(**state["progress"])
+
     def _step(self, done: float) -> None:
         for group in self.optimiser.param_groups:
             group["lr"] = self.training.learning_rate * cosine(self.progress.step, done)
         rows = self._drawn()
-        losses, _ = self.block.losses(self.rows.inputs[rows], self.rows.outputs[rows], self.dtype)
+        losses, _ = self.losses(self.rows.inputs[rows], self.rows.outputs[rows], self.dtype)
         loss = losses.mean(-1).sum()
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
@@ -109,7 +152,8 @@ class BlockTrainer:
         found = []
         for copy in range(self.block.copies):
             start, count = int(self.starts[copy]), int(self.counts[copy])
-            some = torch.randperm(count, device=self.device)[:SCORED] + start
+            order = torch.randperm(count, generator=self.search, device=self.device)
+            some = order[:SCORED] + start
             parts = torch.split(some, 1 << 14)
             losses = torch.cat([self._losses(part, copy) for part in parts], 1)
             most = min(4 * self.batch, count)

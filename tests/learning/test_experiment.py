@@ -1,0 +1,133 @@
+"""Experiments as a user runs them: they repeat, resume after a kill, and run in several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapeformer import TapeformerError
+from tapeformer.learning.config import DataConfig, Experiment, load_config
+from tapeformer.learning.experiment import run_experiment
+from tapeformer.learning.prepare import prepare
+
+DATA = DataConfig("palindrome", train_up_to=3, test=(3,), count=8, levels=4)
+TRAINING = {"steps": 24, "batch": 32, "hidden": 8, "layers": 1}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data")
+    prepare(DATA, path)
+    return path
+
+
+def _config(path: Path, **training: Any) -> Path:
+    record = {
+        "data": {**DATA.record(), "test": list(DATA.test)},
+        "arms": {"tied": {}, "untied": {"tied": False}},
+        "seeds": [0, 1],
+        "training": {**TRAINING, **training},
+    }
+    path.write_text(json.dumps(record))
+    return path
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    return load_config(_config(tmp_path_factory.mktemp("config") / "tiny.json"))
+
+
+@pytest.fixture(scope="module")
+def whole(experiment: Experiment, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("whole")
+    run_experiment(experiment, folder, output, device="cpu")
+    return output
+
+
+def _weights(output: Path) -> list[bytes]:
+    with np.load(output / "tied-0.npz") as file:
+        return [file[name].tobytes() for name in sorted(file.files)]
+
+
+def test_results_say_what_they_depend_on(whole: Path) -> None:
+    record = json.loads((whole / "tied.json").read_text())
+    assert {"config", "data", "tapeformer", "code_sha256", "torch", "device"} <= record.keys()
+    assert record["data"]["sha256"].keys() == {"train", "test-3"}
+    assert {row["arm"] for row in record["results"]} == {"tied"}
+    assert (whole / "results.csv").read_text().startswith("arm,seed,length,tokens,wrong")
+    assert (whole / "results.svg").exists()
+
+
+def test_an_experiment_repeats_from_its_seeds(
+    whole: Path, experiment: Experiment, folder: Path, tmp_path: Path
+) -> None:
+    run_experiment(experiment, folder, tmp_path, arms=["tied"], device="cpu")
+    assert _weights(tmp_path) == _weights(whole)
+
+
+def test_a_killed_training_goes_on(
+    experiment: Experiment,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tapeformer.learning.checkpoint.SECONDS", 0.0)
+    monkeypatch.setattr("tapeformer.learning.train.KEPT_EVERY", 5)
+    monkeypatch.setattr("tapeformer.learning.train.REFRESH", 7)
+    once = tmp_path / "once"
+    run_experiment(experiment, folder, once, arms=["tied"], device="cpu")
+
+    def killed(text: str) -> None:
+        if "clock: step 14" in text:
+            raise KeyboardInterrupt
+
+    twice = tmp_path / "twice"
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, folder, twice, arms=["tied"], device="cpu", watch=killed)
+    assert len(list(twice.glob("*.checkpoint"))) == 2
+    run_experiment(experiment, folder, twice, arms=["tied"], device="cpu")
+    assert _weights(once) == _weights(twice)
+    assert not list(twice.glob("*.checkpoint"))
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model(folder: Path, tmp_path: Path) -> None:
+    config = _config(tmp_path / "tiny.json")
+    module = ["-m", "tapeformer.learning", str(config), str(folder), str(tmp_path / "out"), "tied"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    found = subprocess.run(
+        [*torchrun, "--master-port", "29531", *module],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert len(json.loads(found.stdout)["results"]) == 2
+
+
+@pytest.mark.slow
+def test_the_small_example_is_exact_beyond_training_only_if_tied(tmp_path: Path) -> None:
+    config = Path(__file__).parents[2] / "examples" / "learning" / "small.yaml"
+    places = ["--data", str(tmp_path / "data"), "-o", str(tmp_path / "out"), "--device", "cpu"]
+    command = [sys.executable, "-m", "tapeformer", "learn", str(config), *places, "--json"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    record = json.loads(found.stdout)
+    wrong = {(row["arm"], row["length"]): row["wrong"] for row in record["results"]}
+    assert wrong["tied", 2 * record["trained_on"]] == 0
+    assert wrong["untied", 2 * record["trained_on"]] > 0
+
+
+def test_bad_configurations_are_told(tmp_path: Path) -> None:
+    config = tmp_path / "bad.json"
+    config.write_text('{"data": {"machin": "palindrome"}, "arms": {"a": {}}}')
+    with pytest.raises(TapeformerError, match="did you mean machine"):
+        load_config(config)
