@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _config(path: Path, **training: Any) -> Path:
     record = {
         "data": {**DATA.record(), "test": list(DATA.test)},
-        "arms": {"tied": {}, "untied": {"tied": False}},
+        "arms": {"tied": {}},
         "seeds": [0, 1],
         "training": {**TRAINING, **training},
     }

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch import distributed, nn
-from torch.nn.parallel import DistributedDataParallel
 
 
 class Team:
@@ -24,7 +23,11 @@ class Team:
 
     def parallel(self, module: nn.Module) -> Callable[..., Any]:
         """Return a module whose gradients are averaged over all processes."""
-        return module if self.size == 1 else DistributedDataParallel(module)
+        if self.size == 1:
+            return module
+        from torch.nn.parallel import DistributedDataParallel
+
+        return DistributedDataParallel(module)
 
     def agreed(self, done: float) -> float:
         """Return the share of the training that is done, the same for all processes."""
