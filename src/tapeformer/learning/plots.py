@@ -53,4 +53,4 @@ def exactness(results: Sequence[dict[str, Any]], trained_on: int, path: Path) ->
 
 
 def _share(row: dict[str, Any]) -> float:
-    return max(EXACT, row["wrong"] / row["tokens"])
+    return max(EXACT, float(row["wrong"]) / float(row["tokens"]))
