@@ -91,4 +91,5 @@ def test_which_machines_are_members() -> None:
     assert not FAMILY.has(replace(beaver, accepting=frozenset("B")))
     stays = Rule("C", ("1",), ("1",), (Move.STAY,), "A")
     assert not FAMILY.has(replace(beaver, rules=(*beaver.rules[:-1], stays)))
+    assert not replace(FAMILY, halting=("B", "Z")).has(beaver)
     assert not replace(FAMILY, symbols=tuple("0123456789")).has(beaver)

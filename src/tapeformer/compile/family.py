@@ -45,6 +45,7 @@ class MachineFamily:
 
     def has(self, machine: TuringMachine) -> bool:
         """Say whether a machine is a member, and the family not too large to be compiled."""
+        apart = not set(self.states) & set(self.halting)
         starts = (machine.start, machine.blank) == (self.states[0], self.symbols[0])
         plain = machine.tapes == 1 and machine.tape_kind is TapeKind.TWO_WAY
         verdicts = machine.accepting or machine.rejecting or machine.no_rule_rejects
@@ -54,7 +55,7 @@ class MachineFamily:
             and set(machine.symbols) <= set(self.symbols)
             and all(rule.moves[0] in MOVES for rule in machine.rules)
         )
-        return starts and plain and not verdicts and known and self.rules <= MOST_RULES
+        return apart and starts and plain and not verdicts and known and self.rules <= MOST_RULES
 
     @cached_property
     def example(self) -> TuringMachine:

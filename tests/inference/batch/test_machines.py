@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tapeformer.bench.enumeration import machines
 from tapeformer.inference.batch import Inputs
-from tapeformer.inference.batch.families import FamilyRunner, member
+from tapeformer.inference.batch.families import FamilyRunner, family_of, shared_families
 from tapeformer.inference.batch.machines import (
     MachineLines,
     MachineRecorder,
@@ -51,15 +53,21 @@ def test_machines_are_answered_as_they_are_simulated(tmp_path: Path) -> None:
             check(record, text)
 
 
+def records_of(texts: list[str], *groups: int) -> list[dict[str, Any]]:
+    """The answers to lines that come in groups; all in one if no sizes are given."""
+    options, left = RunOptions(max_steps=STEPS), iter(texts)
+    recorder = MachineRecorder(MachineLines(options, shared_families(texts, options)))
+    parts = [list(islice(left, size)) for size in (*groups, len(texts))]
+    return [json.loads(line.text) for part in parts for line in recorder.lines(part)]
+
+
 def test_families_share_machine_code_and_others_run_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     texts = [*machines(14, states=3, seed=5), "1RB1LB_1LA1RZ", "busy_beaver_2", "1RBxyz", "-"]
     texts += ["", "1RB" * 4000]
     texts[3:3] = ["1RB0RA_1LA1RH_------"]
-    task = MachineLines(RunOptions(max_steps=STEPS))
-    recorder = MachineRecorder(task)
-    records = [json.loads(line.text) for line in recorder.lines(texts)]
+    records = records_of(texts)
     errors = [text for text, record in zip(texts, records, strict=True) if ERROR in record]
     assert errors == ["1RBxyz", "-", "", "1RB" * 4000]
     assert not [entry for entry in caplog.records if entry.levelname == "WARNING"]
@@ -71,13 +79,17 @@ def test_families_share_machine_code_and_others_run_alone(
             check(record, text)
 
 
+def test_answers_do_not_depend_on_the_groups_that_lines_come_in() -> None:
+    texts = [*machines(9, states=2, seed=5), "1RB1LB_1LA1RH"]
+    assert records_of(texts) == records_of(texts, 1, 6)
+
+
 def test_a_machine_that_needs_more_space_than_its_family_has_runs_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("tapeformer.inference.batch.families.MOST_SPACE", 30)
     texts = ["1RB1RB_1RA1RA", *machines(8, states=2, seed=5)]
-    recorder = MachineRecorder(MachineLines(RunOptions(max_steps=STEPS)))
-    records = [json.loads(line.text) for line in recorder.lines(texts)]
+    records = records_of(texts)
     assert records[0]["capacity"] >= STEPS > records[1]["capacity"]
     for text, record in zip(texts, records, strict=True):
         check(record, text)
@@ -86,12 +98,13 @@ def test_a_machine_that_needs_more_space_than_its_family_has_runs_alone(
 def test_a_model_is_run_by_its_weights_and_not_by_its_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = member("1RB1LB_1LA1RZ")
-    assert found is not None
-    runner = FamilyRunner(found[0], RunOptions(max_steps=STEPS))
+    text = "1RB1LB_1LA1RZ"
+    family = family_of(text)
+    assert family is not None
+    runner = FamilyRunner(family, RunOptions(max_steps=STEPS))
     other = runner.models.model(find_machine("1RB---_------"))
     monkeypatch.setattr(runner.models, "model", lambda _: other)
-    (answer,) = runner.answers([found[1]])
+    (answer,) = runner.answers([find_machine(text)])
     assert answer is not None
     assert (answer.steps, answer.state) == (1, "B")
 

@@ -7,7 +7,8 @@ weights, and the machine code is given it as data: one bit of every word for eac
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TypeGuard
@@ -38,23 +39,40 @@ from tapeformer.weights.family import first_map
 MOST_SPACE = 10_000
 """Cells of the tape in a family's models; a machine that needs more gets a model for itself."""
 
+FEWEST = 8
+"""Machines of one family that pay for machine code which serves all of them."""
+
 HALTING = "Z"
+"""The state that machines of a family without a halting one could halt in."""
 
 
-def member(text: str) -> tuple[MachineFamily, TuringMachine] | None:
-    """Return the machine of busy-beaver text, with its family: as many states as the text has rows."""
+def family_of(text: str) -> MachineFamily | None:
+    """Return the family of busy-beaver text: a state for each row, a symbol for each column."""
     if not busy_beaver.recognises(text):
         return None
+    rows = text.strip().split("_")
+    states = tuple(string.ascii_uppercase[: len(rows)])
+    symbols = tuple(string.digits[: len(rows[0]) // 3])
+    following = {row[place] for row in rows for place in range(2, len(row), 3)}
+    halting = tuple(sorted(following.difference(states, "-"))) or (HALTING,)
+    return MachineFamily(states, symbols, halting)
+
+
+def shared_families(texts: Iterable[str], options: RunOptions) -> frozenset[MachineFamily]:
+    """Return the families that have many members among all lines: groups of lines do not matter."""
+    if not may_share(options):
+        return frozenset()
+    counts = Counter(family for text in texts if (family := family_of(text)) is not None)
+    return frozenset(family for family, count in counts.items() if count >= FEWEST)
+
+
+def member(text: str, family: MachineFamily) -> TuringMachine | None:
+    """Return the machine that a line names, if it belongs to a family."""
     try:
         machine = checked(machine_named(text))
     except TapeformerError:
         return None
-    rows = text.strip().count("_") + 1
-    symbols = machine.symbols[:1] + tuple(sorted(machine.symbols[1:]))
-    halting = tuple(sorted(machine.halting)) or (HALTING,)
-    family = MachineFamily(tuple(string.ascii_uppercase[:rows]), symbols, halting)
-    is_text = machine.origin == busy_beaver.NAME
-    return (family, machine) if is_text and family.has(machine) else None
+    return machine if machine.origin == busy_beaver.NAME and family.has(machine) else None
 
 
 def may_share(options: RunOptions) -> bool:

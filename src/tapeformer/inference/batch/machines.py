@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,12 @@ from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
-from tapeformer.inference.batch.families import FamilyRunner, may_share, member
+from tapeformer.inference.batch.families import (
+    FamilyRunner,
+    family_of,
+    member,
+    shared_families,
+)
 from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, Work, answer_file
 from tapeformer.inference.batch.recorder import ERROR, Line, encoded
 from tapeformer.inference.batch.run import lines_of, path_of
@@ -38,15 +42,13 @@ from tapeformer.sources import machine_named
 MACHINES = 8
 """Machines in a group where each takes a part of a second."""
 
-FEWEST = 8
-"""Machines of one family that pay for machine code which serves all of them."""
-
 
 @dataclass(frozen=True)
 class MachineLines:
     """The task of a batch of machines: lines that name machines become lines of JSON."""
 
     options: RunOptions
+    families: frozenset[MachineFamily] = frozenset()
 
     def ready(self) -> Callable[[list[str]], list[Line]]:
         """Return what answers a group."""
@@ -71,18 +73,19 @@ class MachineRecorder:
 
     def lines(self, texts: list[str]) -> list[Line]:
         """Return the answers to some lines, in order."""
-        found = self._side_by_side(texts) if may_share(self.options) else {}
+        found = self._side_by_side(texts)
         return [found.get(number) or self._alone(text) for number, text in enumerate(texts)]
 
     def _side_by_side(self, texts: Sequence[str]) -> dict[int, Line]:
-        """Return the answers of machines whose family has several here, by the number of the line."""
+        """Return the answers of machines whose families share machine code, by the number of the line."""
         families: dict[MachineFamily, list[tuple[int, TuringMachine]]] = {}
         for number, text in enumerate(texts):
-            if (found := member(text)) is not None:
-                families.setdefault(found[0], []).append((number, found[1]))
+            family = family_of(text) if self.task.families else None
+            if family in self.task.families and (machine := member(text, family)) is not None:
+                families.setdefault(family, []).append((number, machine))
         lines: dict[int, Line] = {}
         for family, members in families.items():
-            runner = self._runner(family) if len(members) >= FEWEST else None
+            runner = self._runner(family)
             if runner is not None:
                 answers = runner.answers([machine for _, machine in members])
                 for (number, _), answer in zip(members, answers, strict=True):
@@ -159,9 +162,7 @@ def answer_machines(
         raise TapeformerError(
             Fault("a batch of machines cannot follow these options", remedy=remedy)
         )
-    task = MachineLines(options)
+    task = MachineLines(options, shared_families(lines, options))
     limits = options.max_steps, options.max_tokens or MOST_TOKENS
-    first = islice(lines, MACHINES)
-    shared = may_share(options) and any(member(text) is not None for text in first)
-    group = INPUTS if shared else MACHINES
+    group = INPUTS if task.families else MACHINES
     return answer_file(Work(task, task.start, limits, group), lines, answers, where, watch)
