@@ -120,6 +120,14 @@ def test_places_of_a_vector_increase_and_are_in_it(saved: Path, wrong: str) -> N
     assert f"expected increasing places from 0 to {size - 1}" in refused(saved, True)
 
 
+@pytest.mark.parametrize("more", [1, 8, 16])
+def test_a_header_that_ends_behind_the_file_is_refused(saved: Path, more: int) -> None:
+    content = (saved / PARAMETERS).read_bytes()
+    length = len(content) - 8 + more
+    (saved / PARAMETERS).write_bytes(struct.pack("<Q", length) + content[8:])
+    assert "truncated or damaged" in refused(saved, allow_modified=True)
+
+
 def test_a_name_twice_is_refused(saved: Path) -> None:
     header, body = parts_of(saved)
     name = next(iter(header))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from tapeformer.engines.registry import make_engine
 from tapeformer.faults import TapeformerError
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import with_layer_norm
-from tapeformer.weights.bounds import Interval, sum_bounds
-from tapeformer.weights.matrices import zeros
+from tapeformer.weights.bounds import HIGHEST_POSITION, Interval, row_norms, sum_bounds
+from tapeformer.weights.matrices import matrix, zeros
 from tapeformer.weights.parameters import (
     nonzero_values,
     parameters,
@@ -129,6 +130,22 @@ def test_an_interval_after_a_relu_is_that_of_its_ends() -> None:
     found = Interval(*ends).relu()
     assert found.low.tolist() == [max(0, low) for low in ends[0]]
     assert found.high.tolist() == [max(0, high) for high in ends[1]]
+
+
+def test_scores_have_room_for_the_largest_position() -> None:
+    """A query of 3 makes three times the position's number, wherever that is added."""
+    weights = transformer(table_machine(11, ["a", "b", "c"]).machine)
+    query = weights.layers[0].heads[0].query
+    larger = replace(query, values=3 * query.values)
+    edited = with_parameters(weights, {"layer.0.head.0.query": larger})
+    assert sum_bounds(weights).scores >= HIGHEST_POSITION
+    assert sum_bounds(edited).scores >= 3 * HIGHEST_POSITION
+
+
+def test_the_norm_of_a_product_is_that_of_its_largest_row_and_bias() -> None:
+    part = matrix((2, 3), {(0, 0): 2, (0, 2): -3, (1, 1): 4})
+    assert row_norms(part) == (5, 0)
+    assert row_norms(part, np.array([1, -7])) == (5, 7)
 
 
 def test_types_hold_what_their_fractions_have_room_for() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapeformer import AcceptOn, Conventions, Outcome, TapeformerError, loads, simulate
-from tapeformer.formats import recognise
+from tapeformer.formats import patterns, recognise
 
 SIMULATOR = """\
 // spaces after commas, odd names, two accepting states, a rule listed twice
@@ -58,6 +58,20 @@ def test_accepting_on_entry_can_be_overridden() -> None:
 def test_simulator_errors(change: tuple[str, str], message: str) -> None:
     with pytest.raises(TapeformerError, match=message):
         loads(SIMULATOR.replace(*change), "m", "turingmachinesimulator")
+
+
+@pytest.mark.parametrize(("most", "fits"), [(6, True), (5, False)])
+def test_as_many_rules_as_wildcards_may_stand_for(
+    most: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of two rules stands for three symbols."""
+    monkeypatch.setattr(patterns, "MOST_RULES", most)
+    text = "0 * 0 r 1\n1 * 1 l 0\n"
+    if fits:
+        assert len(loads(text, "m", "morphett").rules) == 6
+    else:
+        with pytest.raises(TapeformerError, match="stand for too many rules; expected at most 5"):
+            loads(text, "m", "morphett")
 
 
 NJU = """\

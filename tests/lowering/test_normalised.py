@@ -7,6 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from tapeformer.lowering.literal_blocks import Blocks
+from tapeformer.lowering.queues_to_literal import literal_transformer
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import _sum, with_layer_norm
 from tapeformer.weights.matrices import dense, matrix
@@ -41,3 +43,33 @@ def test_what_attention_adds_to_x_is_added_twice_to_2x_and_taken_twice_from_its_
     weights = with_parameters(plain, {"layer.0.mix_bias": np.array(bias, np.int32)})
     found = with_layer_norm(weights).layers[0].mix_bias.tolist()
     assert found == [*(2 * x for x in bias), *(-2 * x for x in bias)]
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_token_is_embedded_as_pairs_of_ones(flat: bool) -> None:
+    """Whatever its number of factors, each coordinate of a token is 1 or -1, and its mirror the other."""
+    machine = table_machine(11, ["a", "b"]).machine
+    weights = with_layer_norm(literal_transformer(machine) if flat else transformer(machine))
+    assert (len(weights.factors) == 1) is flat
+    for place in range(2):
+        embedded = sum(dense(part)[place] for part in weights.embeddings)
+        half = len(weights.fields) // 2
+        assert set(np.abs(embedded).tolist()) == {1}
+        assert (embedded[:half] == -embedded[half:]).all()
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_the_coordinates_of_literal_blocks_are_different_ones(layers: int) -> None:
+    blocks = Blocks(table_machine(3, ["a", "b", "a", "c"]).machine, layers)
+    used = [
+        place
+        for r in range(len(blocks.machine.queues))
+        for place in (
+            *(blocks.symbol(r, value) for value in range(blocks.symbols)),
+            *(blocks.state(r, bit) for bit in range(blocks.state_bits)),
+            *(blocks.slot(r, value) for value in range(blocks.symbols)),
+            *(blocks.start(r), blocks.parity(r), blocks.parity_slot(r)),
+        )
+    ]
+    assert len(set(used)) == len(used)
+    assert set(used) <= set(range(blocks.d))

@@ -186,6 +186,19 @@ def test_a_result_shows_three_tapes_and_counts_the_others(tapes: int, shown: str
     assert repr(simulate(machine)).endswith(shown)
 
 
+@pytest.mark.parametrize("rejects", [False, True])
+def test_only_a_state_that_is_not_halting_rejects_for_want_of_a_rule(rejects: bool) -> None:
+    """State y has a rule for another symbol than the one that it is entered on."""
+    ways = (("go", "a", "x"), ("go", "b", "y"), ("y", "a", "y"))
+    rules = tuple(Rule(s, (read,), (read,), (Move.STAY,), to) for s, read, to in ways)
+    machine = TuringMachine(
+        "ends", 1, "_", "go", rules, halting=frozenset({"x"}), no_rule_rejects=rejects
+    )
+    found = [simulate(machine, word).outcome for word in ("a", "b", "")]
+    wanted = Outcome.REJECT if rejects else Outcome.HALT
+    assert found == [Outcome.HALT, wanted, wanted]
+
+
 def test_a_machine_and_its_model_may_go_equally_far_by_default() -> None:
     """A run that the simulation finishes is one that the model may finish, and the other way round."""
     default = signature(simulate).parameters["max_steps"].default

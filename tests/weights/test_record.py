@@ -17,9 +17,11 @@ from tapeformer.weights.explain import Explanation, explain_field, explain_head,
 from tapeformer.weights.matrices import dense, matrix, same, stacked, transposed
 from tapeformer.weights.parameters import parameters, with_parameters, with_sign_flipped
 from tapeformer.weights.positions import offsets_for
-from tapeformer.weights.record import Matrix
+from tapeformer.weights.record import Matrix, TransformerWeights
+from tapeformer.weights.show import show
 from tapeformer.weights.tokens import named, prompt_tokens
 from tapeformer.weights.verify import verify
+from tests.small_models import SmallModel
 from tests.table_machines import table_machine
 
 MADE = table_machine(2, ["a", "b"])
@@ -139,19 +141,24 @@ def entries(part: NDArray[Any]) -> int:
     return int(np.count_nonzero(part))
 
 
-@pytest.mark.parametrize("place", range(len(WEIGHTS.fields)))
-def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(place: int) -> None:
-    said, fills, looks, width = (
-        explain_field(WEIGHTS, WEIGHTS.fields[place]),
-        0,
-        0,
-        WEIGHTS.value_width,
-    )
-    fills += sum(entries(dense(part)[:, place]) for part in WEIGHTS.embeddings)
-    looks += sum(entries(dense(part.matrix)[:, place]) for part in WEIGHTS.outputs)
-    for layer in WEIGHTS.layers:
+@pytest.mark.parametrize("weights", [WEIGHTS, *(SmallModel(seed).weights for seed in range(12))])
+def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(
+    weights: TransformerWeights,
+) -> None:
+    for place in range(len(weights.fields)):
+        check_field(weights, place)
+
+
+def check_field(weights: TransformerWeights, place: int) -> None:
+    """Count what fills a coordinate and what looks at it in the matrices themselves."""
+    said, width = explain_field(weights, weights.fields[place]), weights.value_width
+    fills = sum(entries(dense(part)[:, place]) for part in weights.embeddings)
+    looks = sum(entries(dense(part.matrix)[:, place]) for part in weights.outputs)
+    for layer in weights.layers:
         mix = dense(layer.mix)[place].reshape(len(layer.heads), width)
-        fills += entries(mix.any(axis=1))
+        writing = [head for head, row in zip(layer.heads, mix, strict=True) if row.any()]
+        assert {f"head {head.position} ({head.name})" for head in writing} <= set(said.reads)
+        fills += len(writing)
         for head in layer.heads:
             parts = (head.query, head.key, head.value)
             looks += any(dense(part)[:, place].any() for part in parts)
@@ -160,6 +167,22 @@ def test_a_field_names_all_that_fill_it_and_all_that_look_at_it(place: int) -> N
         for first in layer.feed_forward[:1]:
             looks += entries(dense(first.matrix)[:, place])
     assert (len(said.reads), len(said.writes)) == (fills, looks)
+
+
+def test_a_queue_of_one_symbol_is_seen_in_the_token_itself() -> None:
+    assert offsets_for(WEIGHTS, {"a": 1, "b": 6}) == (0, 5)
+    with pytest.raises(TapeformerError):
+        offsets_for(WEIGHTS, {"a": 0, "b": 6})
+
+
+def test_neurons_are_numbered_alike_where_they_are_shown_and_explained() -> None:
+    deep = [len(layer.feed_forward) for layer in WEIGHTS.layers]
+    assert max(deep) > 2
+    twice = replace(WEIGHTS, layers=(WEIGHTS.layers[-1], *WEIGHTS.layers))
+    for weights in (WEIGHTS, twice):
+        shown = [line for line in show(weights).splitlines() if line.startswith("neuron ")]
+        numbers = [int(line.split(":")[0].removeprefix("neuron ")) for line in shown]
+        assert numbers == list(range(count(weights).neurons))
 
 
 def test_fields_are_explained() -> None:

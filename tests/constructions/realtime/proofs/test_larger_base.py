@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from tapeformer.constructions.realtime.proofs.certificates import certified
@@ -74,6 +76,20 @@ def test_every_wait_of_a_run_is_explained_by_its_window(
     assert found.waits > 100
     assert found.wrong == 0
     assert found.tokens <= base * found.steps
+
+
+def test_a_window_has_no_more_steps_than_tokens() -> None:
+    chance, run, waits, want = Random(1), Run(4, 3, 1), 0, 1
+    for _ in range(1500):
+        want = -want if chance.random() < 0.05 else want
+        levels = set(run.stacks[0].blocks[1:])
+        want = 1 if levels == {0} else -1 if len(levels) == 1 else want
+        if not run.ready((want,)):
+            tokens, steps = run.window(run.stacks[0], want > 0)
+            assert 0 <= steps <= tokens
+            waits += 1
+        run.advance((want,))
+    assert waits > 20
 
 
 def test_a_wait_without_steps_is_not_explained() -> None:
