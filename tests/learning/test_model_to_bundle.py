@@ -13,6 +13,7 @@ from tapeformer import export
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.sparse import Engine
+from tapeformer.explorer.session import Session
 from tapeformer.inference.model import find_model
 from tapeformer.learning.fields import TokenFields
 from tapeformer.learning.level_model import LevelModel
@@ -77,9 +78,22 @@ def test_every_command_takes_it(bundle: Bundle, tmp_path: Path) -> None:
     folder = tmp_path / "learned"
     bundle.save(folder)
     loaded = tf.load_bundle(folder)
+    first = next(tf.stream(folder, "ab"))
+    assert first.number == 1
     assert loaded.learned == "nothing"
     report = tf.verify(folder, "ab")[0]
     assert report.difference is not None
     assert report.difference.token == 1
+    with pytest.raises(tf.TapeformerError, match="rounded in float32"):
+        export.torch_module(folder)
     module = export.torch_module(folder, dtype="float64")
     assert module.shape.d_model == len(bundle.weights.fields)
+
+
+def test_the_explorer_marks_the_first_wrong_token(bundle: Bundle) -> None:
+    model = find_model(bundle)
+    session = Session(model.machine, model, ("a", "b"), limit=4)
+    session.record()
+    assert session.recording is not None
+    progress = session.recording.progress
+    assert progress.difference == progress.prompt

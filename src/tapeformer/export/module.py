@@ -13,6 +13,7 @@ from tapeformer.engines.exact import EXACT, check_exact
 from tapeformer.engines.stream import check_choice
 from tapeformer.engines.transformer import Point, Transformer
 from tapeformer.engines.weights_to_module import AttentionMode, module_of, shape_of
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.bounds import sum_bounds
 
 
@@ -28,9 +29,18 @@ def module_for(
     check_choice("attention", attention, get_args(AttentionMode))
     name = dtype_name(dtype)
     check_exact(bundle.weights, sum_bounds(bundle.weights), name)
+    _check_learned(bundle, name)
     shape = shape_of(bundle.weights, bundle.offsets, bundle.window)
     module = module_of(bundle.weights, shape, getattr(torch, name), attention, point, kind)
     return with_sparse_weights(module) if sparse else module
+
+
+def _check_learned(bundle: Bundle, dtype: str) -> None:
+    """Refuse a type that would round the large sums of a learned model."""
+    if bundle.learned and dtype != "float64":
+        what = f"the sums of a learned model are rounded in {dtype}"
+        remedy = "use --dtype float64 (dtype='float64')"
+        raise TapeformerError(Fault(what, expected="float64", got=dtype, remedy=remedy))
 
 
 def dtype_name(dtype: str | torch.dtype) -> str:

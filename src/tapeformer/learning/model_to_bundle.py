@@ -27,8 +27,8 @@ from tapeformer.weights.verify import LARGEST
 
 LARGEST_SCALE = 1 << 13
 """Weights are multiplied by this, or by a smaller power of two where numbers get too large."""
-MOST = float(1 << 61)
-"""What no sum may come to."""
+MOST = float(1 << 52)
+"""What no sum may come to: whole numbers up to here are exact in float64 too."""
 
 
 def bundle_of(model: LevelModel, fields: TokenFields, compiled: Bundle, learned: str) -> Bundle:
@@ -212,7 +212,7 @@ class _Network:
 
 
 def scale_for(model: LevelModel) -> int:
-    """Return the power of two at which weights fit 16 bits, and all sums 64."""
+    """Return the power of two at which weights fit 16 bits, and all sums a float64."""
     scale = LARGEST_SCALE
     while scale > 1 and not all(_fits(model.block(name), scale) for name in BLOCKS):
         scale //= 2
