@@ -20,10 +20,14 @@ from pathlib import Path
 
 WORKLOADS = {
     "binary_counter": ("01", 0, 8),
+    "binary_counter, 28 digits": ("01", 28, 28),
     "palindrome": ("ab", 2, 2),
     "binary_addition": ("01", 6, 6),
 }
-"""For each machine its letters, and the fewest and most of them in a word."""
+"""For each machine its letters, and the fewest and most of them in a word; 28 digits differ in all."""
+
+OPTIONS = {"binary_counter, 28 digits": ("--levels", "6", "--max-steps", "100")}
+"""Options of a run, where they are not five levels only."""
 
 
 def words(machine: str, count: int) -> list[str]:
@@ -38,7 +42,8 @@ def measured(machine: str, count: int, source: Path | None, folder: Path) -> dic
     """Microseconds per input, of the clock and of processors, and the peak of memory in MB."""
     inputs, answers = folder / "inputs", folder / f"answers-{time.monotonic_ns()}"
     inputs.write_text("".join(f"{word}\n" for word in words(machine, count)))
-    command = [sys.executable, "-m", "tapeformer", "run", machine, "--levels", "5"]
+    options = OPTIONS.get(machine, ("--levels", "5"))
+    command = [sys.executable, "-m", "tapeformer", "run", machine.split(",")[0], *options]
     command += ["--batch", str(inputs), "--answers", str(answers)]
     given = {**os.environ, **({"PYTHONPATH": str(source)} if source else {})}
     started = time.monotonic()

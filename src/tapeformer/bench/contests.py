@@ -63,6 +63,12 @@ def mirrored(letters: int) -> tuple[str, ...]:
     return tuple((half + half[::-1]).replace("0", "a").replace("1", "b") for half in halves)
 
 
+def products(digits: int) -> tuple[str, ...]:
+    """Different pairs of numbers to multiply, of equal lengths."""
+    numbers = [format(5 * number + 1, f"0{digits}b") for number in range(2 * INPUTS)]
+    return tuple(f"{a}#{b}" for a, b in zip(numbers[::2], numbers[1::2], strict=True))
+
+
 CONTESTS = (
     Contest(BEAVER, "", CompileOptions(levels=12)),
     Contest("binary_counter", "0" * 14, CompileOptions(levels=5), batch=counters(14)),
@@ -76,6 +82,7 @@ CONTESTS = (
         "binary_multiplication",
         "1011011101" * 6 + "#" + "1110010111" * 6,
         CompileOptions(levels=8),
+        batch=products(60),
     ),
     Contest("fibonacci_word", "|" * 15, CompileOptions(levels=11)),
 )
