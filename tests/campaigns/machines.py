@@ -3,7 +3,7 @@
 `python -m tests.campaigns.machines --count 10000 --kills 3` runs `tapeformer run --machines` with a
 limit of 1,000 steps twice: undisturbed, and killed again and again on the way. Both files of answers
 must be the same byte for byte, and every answer that of the direct simulation. It prints machines per
-second of the undisturbed run, with nothing cached; the status is 1 where anything differs.
+second, and processor time, of the undisturbed run, with nothing cached; the status is 1 where anything differs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,12 @@ def started(source: Path, answers: Path) -> subprocess.Popen[bytes]:
     more = ("--answers", str(answers), "--max-steps", str(STEPS))
     places = {**os.environ, "XDG_CACHE_HOME": str(source.parent)}
     return subprocess.Popen([*command, *more], stdout=subprocess.DEVNULL, env=places)
+
+
+def processor_seconds() -> float:
+    """The time that processes have used which are over and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def answered(answers: Path) -> int:
@@ -68,15 +75,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         source, whole, resumed = (Path(folder) / name for name in ("machines", "whole", "resumed"))
         source.write_text("".join(f"{text}\n" for text in texts))
-        begun = time.monotonic()
+        begun, used = time.monotonic(), processor_seconds()
         started(source, whole).wait()
-        seconds = time.monotonic() - begun
+        seconds, used = time.monotonic() - begun, processor_seconds() - used
         parts = [n * given.count // (given.kills + 1) for n in range(1, given.kills + 1)]
         kept = [killed(source, resumed, lines) for lines in parts]
         started(source, resumed).wait()
         lines, same = whole.read_text().splitlines(), whole.read_bytes() == resumed.read_bytes()
     rate = f"{len(lines) / seconds:.0f} machines per second"
     print(f"{len(lines):,} machines in {seconds:.1f} s from nothing cached: {rate}")
+    print(f"{used:.1f} s of processor time in all processes")
     print(f"outcomes: {dict(Counter(json.loads(line)['outcome'] for line in lines))}")
     print(
         f"killed with {', '.join(map(str, kept))} answers; resumed: {'the' if same else 'NOT the'} same bytes"
