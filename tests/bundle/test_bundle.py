@@ -142,7 +142,7 @@ def test_an_older_version_is_refused_with_the_command_that_renews_it(saved: Path
     rewritten(saved, version=1)
     message = refused(saved)
     assert "another version; expected bundle version 2 " in message
-    assert ", got 1; " in message
+    assert "; got 1; " in message
     assert f"its machine is in {MACHINE}" in message
     command = shlex.split(message.split("`")[1])
     assert command[0] == "tapeformer"
