@@ -22,7 +22,7 @@ from tapeformer.gallery import gallery_machine
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.engine_choice import has_gpu
 from tapeformer.inference.batch.runner import BatchOptions, BatchRunner
-from tapeformer.inference.generation import Generation, Limits, finished, generate
+from tapeformer.inference.generation import Counters, Generation, Limits, finished, generate
 
 MACHINE, DIGITS, STEPS = "binary_counter", 14, 200
 """Numbers of so many digits to count on from, each for so many steps."""
@@ -59,12 +59,14 @@ def _alone(bundle: Bundle, word: tuple[str, ...], engine: str) -> Answer:
 
 def _one_by_one(bundle: Bundle, words: Words, folder: Path) -> Iterator[Answer]:
     """Run words one after another through one engine."""
-    engine = Engine(bundle.weights, bundle.offsets, cache=folder)
+    run = Generation(bundle, words[0], "sparse")
+    run.engine = engine = Engine(bundle.weights, bundle.offsets, cache=folder)
     for word in words:
-        run = Generation(bundle, word, "sparse")
+        tokens = run.reader.prompt(word)
+        run.word, run.prompt_tokens = word, len(tokens)
+        run.counts, run.outcome, run.ahead = Counters(), None, False
         engine.restart()
-        engine.prompt(run.reader.prompt(word))
-        run.engine = engine
+        engine.prompt(tokens)
         yield finished(run, Limits(STEPS))
 
 
