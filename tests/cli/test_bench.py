@@ -11,6 +11,7 @@ from tapeformer.bench import (
     contests,
     engine_cost,
     figures,
+    many_inputs,
     speed,
     theorem,
     theorem_form,
@@ -23,6 +24,24 @@ from tests.bench.test_speed import COUNTER, QUICK
 from tests.cli.test_commands import tapeformer
 
 
+@pytest.fixture
+def few_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write rows that are not measured: `tests/bench/test_many_inputs.py` measures them."""
+    rows: list[Row] = [
+        {
+            "engine": engine,
+            "inputs": inputs,
+            "seconds end to end": 1.0,
+            "us per input": 1e6 / inputs,
+            "tokens per second": rate,
+        }
+        for engine, rates in {"sparse": (20.0, 20.0), "native": (10.0, 40.0)}.items()
+        for inputs, rate in zip((1, 4), rates, strict=True)
+    ]
+    monkeypatch.setattr(many_inputs, "many_inputs", lambda *_: rows)
+
+
+@pytest.mark.usefixtures("few_inputs")
 def test_speed_writes_all_that_it_promises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -30,13 +49,15 @@ def test_speed_writes_all_that_it_promises(
     monkeypatch.setattr(speed, "Patience", lambda: QUICK)
     bench.speed(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    tables = {"speed_summary.csv", "speed_rates.csv", "speed_first_token.csv"}
-    assert names == tables | {"speed.md", "speed.png", "speed.svg"}
+    sections = ("summary", "rates", "first_token", "inputs", "crossings")
+    plots = {"speed.png", "speed.svg", "inputs.png", "inputs.svg"}
+    assert names == {f"speed_{name}.csv" for name in sections} | plots | {"speed.md"}
     table = capsys.readouterr().out.split("\n\n")[0]
     assert table in (tmp_path / "speed.md").read_text(encoding="utf-8")
     assert "3 at once" in table
 
 
+@pytest.mark.usefixtures("few_inputs")
 def test_scale_writes_both_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = {
         "tokens": 10,
