@@ -17,6 +17,7 @@ from tapeformer.engines.logic.program import (
     Operation,
     Program,
     StoreToken,
+    renumbered,
 )
 
 
@@ -123,22 +124,12 @@ class _Ordering:
     def _emit(self, index: int) -> None:
         """Append an operation, then combine it with the parts before it."""
         self.index[index] = len(self.new)
-        self.new.append(_renumbered(self.old[index], self.index))
+        self.new.append(renumbered(self.old[index], self.index))
         for accumulator in self.owners.get(index, ()):
             before, accumulator.total = accumulator.total, self.index[index]
             if before is not None:
                 accumulator.total = len(self.new)
                 self.new.append(Binary(accumulator.opcode, before, self.index[index]))
-
-
-def _renumbered(operation: Operation, index: dict[int, int]) -> Operation:
-    """Return an operation of a bit-sliced program with the new indices of its operands."""
-    if isinstance(operation, Binary):
-        return Binary(operation.opcode, index[operation.left], index[operation.right])
-    if isinstance(operation, StoreToken):
-        return StoreToken(operation.word, index[operation.operand])
-    assert not operation.operands
-    return operation
 
 
 def most_alive(operations: Sequence[Operation], outputs: Iterable[int]) -> int:

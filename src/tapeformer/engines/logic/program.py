@@ -6,8 +6,8 @@ each of several equal parts of the model (packing). Operands are indices of earl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 WORD_BITS = 64
@@ -153,6 +153,16 @@ class Program:
     margin: tuple[int, ...]
 
 
+def renumbered(operation: Operation, index: Mapping[int, int]) -> Operation:
+    """Return an operation with the new indices of its operands."""
+    if isinstance(operation, Binary):
+        return Binary(operation.opcode, index[operation.left], index[operation.right])
+    if isinstance(operation, Unary | Store):
+        return replace(operation, operand=index[operation.operand])
+    assert not operation.operands
+    return operation
+
+
 class ProgramBuilder:
     """Appends operations, each once (value numbering)."""
 
@@ -184,15 +194,15 @@ class ProgramBuilder:
     def conjunction(self, words: Sequence[int], complements: Sequence[int]) -> tuple[int, bool]:
         """Return the AND of words and complements, and whether it is itself complemented."""
         if not words:
-            return self._tree(BinaryOpcode.OR, complements), True
-        result = self._tree(BinaryOpcode.AND, words)
+            return self.tree(BinaryOpcode.OR, complements), True
+        result = self.tree(BinaryOpcode.AND, words)
         if complements:
-            result = self.and_not(result, self._tree(BinaryOpcode.OR, complements))
+            result = self.and_not(result, self.tree(BinaryOpcode.OR, complements))
         return result, False
 
     def disjunction(self, words: Iterable[int]) -> int:
         """Return the OR of words."""
-        return self._tree(BinaryOpcode.OR, words)
+        return self.tree(BinaryOpcode.OR, words)
 
     def xor(self, left: int, right: int) -> int:
         """Return the exclusive OR of two words."""
@@ -219,7 +229,7 @@ class ProgramBuilder:
         """Return a word shifted to the left."""
         return self.add(Shift(word, places)) if places else word
 
-    def _tree(self, opcode: BinaryOpcode, words: Iterable[int]) -> int:
+    def tree(self, opcode: BinaryOpcode, words: Iterable[int]) -> int:
         """Combine words by a balanced tree, so that the dependency chain is short."""
         level = sorted(set(words))
         while len(level) > 1:

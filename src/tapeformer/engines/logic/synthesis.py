@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeformer.engines.logic.affine_forms import affine_map
 from tapeformer.engines.logic.argmax import ArgmaxSynthesis
 from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.simplification import simplified
 from tapeformer.engines.logic.symbolic_position import SymbolicPosition
 from tapeformer.weights.family import WeightFamily, family_of_one
 from tapeformer.weights.record import TransformerWeights
@@ -17,6 +18,11 @@ def netlist_of(weights: TransformerWeights) -> Netlist:
 
 def family_netlist(family: WeightFamily) -> Netlist:
     """Return the gates that compute the next token of every member of a family, given its choice."""
+    return simplified(synthesised(family))
+
+
+def synthesised(family: WeightFamily) -> Netlist:
+    """Return the gates as they follow from the weights, neuron by neuron."""
     position = SymbolicPosition(family)
     stream = position.residual_stream()
     argmax = ArgmaxSynthesis(position.synthesis)

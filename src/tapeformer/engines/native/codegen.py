@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tapeformer.engines.logic.and_inverter_graph import FALSE
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.coded_program import coded_program
-from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
+from tapeformer.engines.logic.optimisation import optimised
 from tapeformer.engines.logic.program import ONES, Program
 from tapeformer.engines.logic.synthesis import family_netlist, netlist_of
 from tapeformer.engines.native.cache import MachineCode
@@ -30,8 +30,8 @@ def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
     if is_packable(netlist):
         program, masks = packed_program(netlist)
         if len(program.operations) < len(sliced.operations):
-            return _single(netlist, program, masks)
-    return _single(netlist, sliced, _one_word_per_value(netlist))
+            return _single(netlist, optimised(program), masks)
+    return _single(netlist, optimised(sliced), _one_word_per_value(netlist))
 
 
 def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
@@ -41,7 +41,7 @@ def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[Batc
     """
     netlist = family_netlist(family)
     sizes = [len(factor) for factor in netlist.token]
-    ordered = with_short_lifetimes(bit_sliced_program(netlist))
+    ordered = optimised(bit_sliced_program(netlist))
     stores_words = ordered.width > len(ordered.next_token)
     program, words = coded_program(ordered, sizes, watched)
     liveness = Liveness(program)

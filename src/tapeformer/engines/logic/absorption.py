@@ -1,0 +1,103 @@
+"""Absorption: operands of an AND gate that its other operands decide are left out.
+
+Where a AND NOT (a AND b) is asked for, a AND NOT b is the same, and NOT b is often there already:
+neurons that select one of several values share their condition then. What is known of inputs, that
+exactly one value of a factor is 1, decides operands too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tapeformer.engines.logic.and_inverter_graph import FALSE, Gate
+from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.rewriting import Rewriting
+
+MAX_IMPLIED = 200
+"""Literals that are remembered to be implied by one; of gates that imply more, their operands."""
+
+Literals = frozenset[int]
+
+
+class Absorption(Rewriting):
+    """Rewrites AND gates with as few operands as their other operands leave undecided."""
+
+    def __init__(self, netlist: Netlist) -> None:
+        super().__init__(netlist)
+        self.uses = _uses(netlist)
+        self._implied: dict[int, Literals] = {
+            literal: frozenset([literal, *(other ^ 1 for other in group if other != literal)])
+            for literal, group in self.one_hot.items()
+        }
+
+    def conjunction(self, gate: Gate) -> int:
+        """Return the AND of what is left of a gate's operands."""
+        operands = self._flattened(gate.literals)
+        while True:
+            implied = [self.implied(literal) for literal in operands]
+            known = frozenset().union(*implied)
+            if FALSE in operands or any(literal ^ 1 in known for literal in known):
+                return FALSE
+            fewer = self._undecided(operands, known, Counter(x for one in implied for x in one))
+            if fewer == operands:
+                return self._remembered(operands)
+            operands = fewer
+
+    def implied(self, literal: int) -> Literals:
+        """Return what is 1 wherever a literal is."""
+        return self._implied.get(literal) or frozenset([literal])
+
+    def _flattened(self, literals: Iterable[int]) -> set[int]:
+        """Return new operands, with those of AND gates that nothing else reads."""
+        found: set[int] = set()
+        for literal in literals:
+            new = self.new(literal)
+            inner = () if new & 1 or self.uses[literal >> 1] > 1 else self.operands(new)
+            found.update(inner or [new])
+        return found
+
+    def _undecided(self, operands: set[int], known: Literals, times: Counter[int]) -> set[int]:
+        """Return the operands less those that others imply, each negated AND without known parts."""
+        left: set[int] = set()
+        for literal in operands:
+            if times[literal] > 1:
+                continue
+            parts = self.operands(literal) if literal & 1 else ()
+            if any(part ^ 1 in known for part in parts):
+                continue
+            rest = [part for part in parts if part not in known]
+            left.add(self._remembered(rest) ^ 1 if len(rest) < len(parts) else literal)
+        return self._completed(left)
+
+    def _completed(self, operands: set[int]) -> set[int]:
+        """Replace the negations of all values but one of a factor by that value."""
+        negated = Counter(self.one_hot[x ^ 1] for x in operands if x & 1 and x ^ 1 in self.one_hot)
+        for group, times in negated.items():
+            if times == len(group) - 1 > 1:
+                operands = {literal for literal in operands if literal ^ 1 not in group} | {
+                    value for value in group if value ^ 1 not in operands
+                }
+        return operands
+
+    def _remembered(self, operands: Iterable[int]) -> int:
+        """Return the AND of operands, and remember what it implies."""
+        kept = list(operands)
+        literal = self.graph.conjunction(kept)
+        if literal > 1 and literal not in self._implied:
+            every = frozenset([literal]).union(*map(self.implied, kept))
+            self._implied[literal] = (
+                every if len(every) <= MAX_IMPLIED else frozenset([literal, *kept])
+            )
+        return literal
+
+
+def _uses(netlist: Netlist) -> Counter[int]:
+    """Count the gates and outputs that read each gate."""
+    outputs = [literal for factor in netlist.next_token for literal in factor]
+    outputs += [netlist.guard, *netlist.margin, *(bit.source for bit in netlist.fetched)]
+    uses = Counter(literal >> 1 for literal in outputs)
+    for index in fan_in_cone(netlist):
+        uses.update(literal >> 1 for literal in netlist.gates[index].literals)
+    return uses

@@ -1,0 +1,51 @@
+"""Subset sharing: an AND gate reads another one instead of all the operands that this one has."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tapeformer.engines.logic.and_inverter_graph import Gate, GateKind
+from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.rewriting import Rewriting
+
+MAX_READERS = 400
+"""Gates that read an operand: more say little about which of them have more in common."""
+
+
+class SubsetSharing(Rewriting):
+    """Rewrites AND gates whose operands contain all of another gate's."""
+
+    def __init__(self, netlist: Netlist) -> None:
+        super().__init__(netlist)
+        gates = [
+            index for index in fan_in_cone(netlist) if netlist.gates[index].kind is GateKind.AND
+        ]
+        self.sets = {index: frozenset(netlist.gates[index].literals) for index in gates}
+        self.readers: dict[int, list[int]] = {}
+        for index, literals in self.sets.items():
+            for literal in literals:
+                self.readers.setdefault(literal, []).append(index)
+
+    def conjunction(self, gate: Gate) -> int:
+        """Return the AND of other gates and of the operands that none of them has."""
+        left, found = set(gate.literals), []
+        if len(left) > 2:
+            for subset in self._subsets(frozenset(left)):
+                if self.sets[subset] <= left:
+                    left -= self.sets[subset]
+                    found.append(self._literal(subset))
+        return self.graph.conjunction([*map(self.new, left), *found])
+
+    def _subsets(self, literals: frozenset[int]) -> list[int]:
+        """Return the gates all of whose operands are among these, those with most first."""
+        readers = (self.readers[literal] for literal in literals)
+        times = Counter(x for found in readers if len(found) <= MAX_READERS for x in found)
+        subsets = [x for x, count in times.items() if count == len(self.sets[x]) < len(literals)]
+        return sorted(subsets, key=lambda x: (-len(self.sets[x]), x))
+
+    def _literal(self, index: int) -> int:
+        """Return another gate's literal; its operands are there, but perhaps not yet the gate."""
+        if index not in self.literals:
+            self.literals[index] = self.conjunction(self.netlist.gates[index])
+        return self.literals[index]
