@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tapeformer.engines.logic.affine_forms import (
     AffineForm,
+    NodeGroup,
     affine_map,
     linear_combination,
     read_together,
@@ -17,6 +18,7 @@ from tapeformer.engines.logic.affine_forms import (
 )
 from tapeformer.engines.logic.and_inverter_graph import TRUE
 from tapeformer.engines.logic.netlist import FactorValue, FetchedBit, NotLogicError
+from tapeformer.engines.logic.sum_decomposition import SumDecomposition
 from tapeformer.engines.logic.threshold_synthesis import ThresholdSynthesis
 from tapeformer.weights.family import WeightFamily, first_map
 from tapeformer.weights.matrices import beside, stacked, transposed
@@ -72,10 +74,26 @@ class SymbolicPosition:
                 hidden = [*hidden, *(form for forms in self.choices for form in forms)]
             rows = affine_map(matrix, affine.bias, hidden)
             together = read_together(matrix, hidden)
-            hidden = [self.synthesis.relu(*pair) for pair in zip(rows, together, strict=True)]
+            hidden = self._neurons(rows, together)
         for affine in layer.feed_forward[-1:]:
             stream = vector_sum(stream, affine_map(affine.matrix, affine.bias, hidden))
         return stream
+
+    def _neurons(
+        self, rows: Sequence[AffineForm], together: Sequence[Sequence[NodeGroup]]
+    ) -> list[AffineForm]:
+        """Return the neurons of a map; where one adds up sums that others carry, their conjunction."""
+        neurons: dict[int, AffineForm] = {}
+        overlapping = [i for i, row in enumerate(rows) if any(abs(c) > 1 for _, c in row.terms)]
+        for index in sorted(set(range(len(rows))).difference(overlapping)):
+            neurons[index] = self.synthesis.relu(rows[index], together[index])
+        carried = [form for i, form in neurons.items() if form == rows[i] and len(form.terms) > 1]
+        sums = SumDecomposition(carried)
+        for index in overlapping:
+            parts = sums.parts(rows[index])
+            neuron = parts and self.synthesis.conjunction(rows[index], parts)
+            neurons[index] = neuron or self.synthesis.relu(rows[index], together[index])
+        return [neurons[index] for index in range(len(rows))]
 
     def _fetch(self, head: int, form: AffineForm) -> AffineForm:
         """Return a value as a head fetches it: the same form over fetched nodes."""

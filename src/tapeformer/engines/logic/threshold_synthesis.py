@@ -83,6 +83,23 @@ class ThresholdSynthesis:
             self._neurons[form] = self._relu(form, together)
         return self._neurons[form]
 
+    def conjunction(self, form: AffineForm, parts: Sequence[AffineForm]) -> AffineForm | None:
+        """Return the neuron of a form whose parts are bits, all of which it needs; else None.
+
+        The parts add up to the form but for its constant.
+        """
+        rest = form.constant - sum(part.constant for part in parts)
+        bounds = [self.speculative_bounds(part) for part in parts]
+        if rest != 1 - len(parts) or any(low < 0 or high > 1 for low, high in bounds):
+            return None
+        if form not in self._neurons:
+            literals = [self.as_literal(part) for part in parts]
+            node = self.add_node(self.graph.conjunction(literals))
+            covers = [self.exclusion.clique_cover(part.terms) for part in parts]
+            self.exclusion.declare_maximum(node, [one for cover in covers for one in cover])
+            self._neurons[form] = AffineForm(0, ((node, 1),))
+        return self._neurons[form]
+
     def _fold_differences(self, form: AffineForm) -> AffineForm:
         """Replace each difference of a bit and bits that imply it by one node."""
         implying = self._implying(form)

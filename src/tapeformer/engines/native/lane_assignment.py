@@ -19,7 +19,7 @@ from tapeformer.engines.native.label_propagation import (
     nearby_winner,
     propagate_labels,
 )
-from tapeformer.engines.native.repeated_blocks import block_positions
+from tapeformer.engines.native.repeated_blocks import BlockPosition, block_positions, size_class
 from tapeformer.engines.native.usage_similarity import (
     UsageProfile,
     match_profiles,
@@ -131,18 +131,18 @@ class LaneAssignment:
     def _fetched_words(self) -> dict[int, int]:
         """Return the first word of each fetched factor.
 
-        Factors at one index of different instances share words, if they are of one size.
+        Factors at one index of different instances share words, as many as the largest of them has.
         """
-        starts: dict[tuple[int, ...], int] = {}
-        word_of: dict[int, int] = {}
-        end = 0
+        sharing: dict[tuple[int, ...], list[int]] = {}
         for factor in sorted(self.fetched):
             position, size = self.positions.get(factor), self._size(factor)
-            key = (factor,) if position is None else (position.block, position.index, size)
-            if key not in starts:
-                starts[key] = end
-                end += size
-            word_of[factor] = starts[key]
+            key = (factor,) if position is None else _shared_words(position, size)
+            sharing.setdefault(key, []).append(factor)
+        word_of: dict[int, int] = {}
+        end = 0
+        for factors in sharing.values():
+            word_of |= dict.fromkeys(factors, end)
+            end += max(map(self._size, factors))
         return word_of
 
     def _assign_unfetched(self) -> None:
@@ -188,3 +188,8 @@ class LaneAssignment:
         order = sorted(lanes, key=lambda lane: (abs((lane.head or 0) - middle), lane.instance or 0))
         yield from (lanes[lane] for lane in order)
         yield from ([factor] for factor in unfetched if factor not in self.head_of)
+
+
+def _shared_words(position: BlockPosition, size: int) -> tuple[int, ...]:
+    """Return what fetched factors that share words have in common."""
+    return position.block, position.index, size_class(size)

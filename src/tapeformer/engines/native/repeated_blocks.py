@@ -1,7 +1,7 @@
 """Repeated blocks within a head: a guess, from the sizes of factors, of what it fetches repeatedly.
 
-A head may fetch several instances of one structure, one after another. Their factors then have the
-same sizes in the same order, and few gates read more than one instance. A wrong guess costs speed
+A head may fetch several instances of one structure, one after another. Their factors then have
+similar sizes in the same order, and few gates read more than one instance. A wrong guess costs speed
 only.
 """
 
@@ -17,6 +17,9 @@ MAX_INSTANCES = 12
 
 MAX_SHARED = 0.25
 """The share of gates that may read several instances."""
+
+MANY = 3
+"""Sizes from here on count as alike: one structure over several alphabets has other numbers of values."""
 
 SupportCounts = Counter[int]
 """How many gates have each support: a bit set of indices into the lists of heads."""
@@ -50,6 +53,11 @@ class BlockPosition:
     index: int
 
 
+def size_class(size: int) -> int:
+    """Return what sizes of factors that may be alike have in common."""
+    return min(size, MANY)
+
+
 def block_positions(netlist: Netlist, inputs: TokenInputs, limit: int) -> dict[int, BlockPosition]:
     """Return the position of each factor that exactly one head fetches.
 
@@ -63,7 +71,8 @@ def block_positions(netlist: Netlist, inputs: TokenInputs, limit: int) -> dict[i
     for sizes, heads in alike.items():
         index_of = {f: i for head in heads for i, f in enumerate(owned[head])}
         supports = _supports(netlist, inputs, index_of)
-        found = list(_blocks(sizes, 0, len(sizes), min(limit, MAX_INSTANCES), supports))
+        classes = [size_class(size) for size in sizes]
+        found = list(_blocks(classes, 0, len(sizes), min(limit, MAX_INSTANCES), supports))
         for head in heads:
             positions |= _positions(owned[head], sorted(found, key=lambda block: block.start))
     return positions
@@ -114,7 +123,7 @@ def _blocks(
 
 
 def _candidates(sizes: Sequence[int], low: int, high: int, limit: int) -> Iterator[RepeatedBlock]:
-    """Yield every block of two factors or more that is repeated in a row, by equal sizes."""
+    """Yield every block of two factors or more that is repeated in a row, by similar sizes."""
     for size in range(2, (high - low) // 2 + 1):
         run = 0
         for index in range(low, high - size):
