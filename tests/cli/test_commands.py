@@ -220,9 +220,21 @@ def test_help_and_version_load_nothing_heavy() -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m tapeformer simulate busy_beaver_4 --trace --all | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ)
-    assert "Traceback" not in done.stderr
+    run = f"{sys.executable} -m tapeformer"
+    commands = ("simulate busy_beaver_4 --trace --all", "run palindrome abba --show", "--help")
+    for command in (*commands, "nonsense 2>&1", "show nothing 2>&1"):
+        script = f"{run} {command} | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (141, ""), command
+
+
+def test_a_batch_whose_reader_is_gone_answers_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("ab\n" * 300)
+    run = f"{sys.executable} -m tapeformer run palindrome --levels 4 --batch words"
+    script = f"{run} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert len((tmp_path / "words.answers.jsonl").read_text().splitlines()) == 300
 
 
 def test_the_limit_of_cells_is_exact() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
+from tapeformer.cli.exits import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
 from tapeformer.simulator.result import Outcome
 
@@ -90,24 +89,34 @@ class Notes(logging.Handler):
         print(text if record.levelno > logging.INFO else f"note: {text}", file=sys.stderr)
 
 
-def _die_with_a_closed_pipe() -> None:
-    """Die by the signal, silently, as other tools do when their reader goes away."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-
-
-def main() -> None:
-    """Run the command line; bad input of any kind ends with status 2 and says what to do."""
-    _die_with_a_closed_pipe()
-    if sys.stdout is None:
-        print("error: standard output is closed", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-    log = logging.getLogger("tapeformer")
-    log.addHandler(Notes())
-    log.setLevel(logging.INFO)
+def _run() -> None:
+    """Run a command and write out what it has printed; a reader that is gone is a BrokenPipeError."""
     try:
         app()
+    except SystemExit as ending:
+        if isinstance(ending.__context__, BrokenPipeError):
+            raise ending.__context__ from None
         sys.stdout.flush()
+        raise
+    sys.stdout.flush()
+
+
+def _end_if_unread() -> None:
+    """End without a word where standard output or error is a pipe that nobody reads any more."""
+    import select
+
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None and hasattr(select, "poll"):
+            pipe = select.poll()
+            pipe.register(stream.fileno(), 0)
+            if any(event & select.POLLERR for _, event in pipe.poll(0)):
+                os._exit(CLOSED_PIPE)
+
+
+def _told() -> None:
+    """Run a command and say in one message what is wrong with what it was given."""
+    try:
+        _run()
     except TapeformerError as error:
         from tapeformer.cli.wording import for_command_line
 
@@ -116,9 +125,22 @@ def main() -> None:
     except MemoryError:
         print("error: out of memory; give a smaller --max-cells or --space", file=sys.stderr)
         sys.exit(OF_OUTCOME[Outcome.OUT_OF_SPACE])
-    except OSError as error:
-        print(f"error: standard output cannot be written: {error}", file=sys.stderr)
-        os._exit(BAD_INPUT)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def main() -> None:
+    """Run the command line; bad input of any kind ends with status 2 and says what to do."""
+    if sys.stdout is None:
+        print("error: standard output is closed", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    log = logging.getLogger("tapeformer")
+    log.addHandler(Notes())
+    log.setLevel(logging.INFO)
+    try:
+        _told()
+    except OSError as error:
+        _end_if_unread()
+        print(f"error: standard output cannot be written: {error}", file=sys.stderr)
+        os._exit(BAD_INPUT)

@@ -6,6 +6,8 @@ from tapeformer.simulator.result import Outcome
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+CLOSED_PIPE = 141
+"""What a shell reports of a tool that ends because nobody reads its output any more."""
 OF_OUTCOME = {
     Outcome.ACCEPT: 0,
     Outcome.HALT: 0,

@@ -36,7 +36,7 @@ def opened(path: Path) -> Iterator[IO[str]]:
     """Open a text file that gets its name only when all is written.
 
     Only a regular file is replaced. A link is followed, so that the file it leads to is replaced
-    and the link stays.
+    and the link stays. A broken pipe is that of standard output.
     """
     target = _replaceable(path)
     partial = None
@@ -46,6 +46,8 @@ def opened(path: Path) -> Iterator[IO[str]]:
             yield file
         partial.chmod(0o644)
         partial.replace(target)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
         raise TapeformerError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import sys
 import threading
@@ -22,7 +21,6 @@ QUICK_SWITCH = 0.001
 def serve(session: Session, port: int = 0, open_browser: bool = True) -> None:
     """Serve the page until it is interrupted."""
     uvicorn = _required()
-    _survive_closed_connections()
     sys.setswitchinterval(QUICK_SWITCH)
     from tapeformer.explorer.security import Guard
     from tapeformer.explorer.server import Explorer
@@ -54,12 +52,6 @@ def _required() -> Any:
     """The packages that only the explorer needs."""
     require("starlette", extra="explorer", what="the explorer")
     return require("uvicorn", extra="explorer", what="the explorer")
-
-
-def _survive_closed_connections() -> None:
-    """Ignore the signal that a write to a closed connection sends; the command line dies by it."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 def _listening(port: int) -> socket.socket:
