@@ -25,7 +25,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
-from tapeformer.inference.workers.local import ProcessPool
+from tapeformer.inference.workers.processes import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
 
 MACHINE = gallery_machine("palindrome")
@@ -109,7 +109,7 @@ SCRIPT = """
 print("begun")
 from tapeformer.bench.sweep import Measurement
 from tapeformer.inference.workers import in_order
-from tapeformer.inference.workers.local import ProcessPool
+from tapeformer.inference.workers.processes import ProcessPool
 
 print(list(in_order(ProcessPool(Measurement(len, ()), 2), iter(["abc", "de"]), lambda: True)))
 """
