@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.windows import Flags, Integers
+from tapeformer.constructions.decoded import Decoded
+from tapeformer.constructions.decoded_many import DecodedMany
+from tapeformer.windows import Flags, Found, Integers, find_in_all
 
 
 class RowTokens:
@@ -42,5 +44,14 @@ class RowWindows:
     def at(self, inputs: Integers, ages: Integers) -> RowTokens:
         return RowTokens(self.newest_first[inputs, ages])
 
+    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+        return find_in_all(self, factors, values, newest, having=having)
+
     def rows(self, input: int) -> NDArray[np.int32]:
         return self.given[input]
+
+
+def decoded_one_by_one(many: DecodedMany) -> list[Decoded | None]:
+    """The configuration of each input, None where it is not readable."""
+    readable = many.readable.tolist()
+    return [many.decoded(number) if known else None for number, known in enumerate(readable)]

@@ -6,7 +6,7 @@ import errno
 import logging
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.formats import busy_beaver
@@ -61,18 +61,18 @@ def _is_file(given: str) -> bool:
 
 def _standard_input() -> str:
     try:
-        return decoded(standard_input(LARGEST_FILE + 1), "standard input")
+        return decoded(standard_stream().read(LARGEST_FILE + 1), "standard input")
     except OSError as error:
         why = f"the machine cannot be read: {error.strerror or error}"
         raise TapeformerError(Fault(why, remedy="give a file, or a name of the gallery")) from None
 
 
-def standard_input(most: int = -1) -> bytes:
-    """Return what comes in, or its first bytes; raise OSError if standard input is closed (`<&-`)."""
+def standard_stream() -> BinaryIO:
+    """Return what comes in; raise OSError if standard input is closed (`<&-`)."""
     stream: TextIO | None = sys.stdin
     if stream is None:
         raise OSError(errno.EBADF, "standard input is closed")
-    return stream.buffer.read(most)
+    return stream.buffer
 
 
 def _unknown(given: str) -> Fault:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Found = tuple[Integers, Integers, Integers]
+"""Tokens that were looked for: the input of each, its age, and the place of its factor in a list."""
 
 
 class Tokens(Protocol):
@@ -32,5 +34,23 @@ class Windows(Protocol):
     def at(self, inputs: Integers, ages: Integers) -> Tokens:
         """Return the tokens of some ages in the windows of some inputs; both broadcast."""
 
+    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+        """Find those of the newest tokens that have a value of a factor, or that have it not.
+
+        Every factor of a list has a value of its own; what is found comes in any order.
+        """
+
     def rows(self, input: int) -> NDArray[np.int32]:
         """Return a whole window as rows of value numbers, oldest first."""
+
+
+def find_in_all(
+    windows: Windows, factors: Integers, values: Integers, newest: int, *, having: bool
+) -> Found:
+    """Find tokens by looking at each of them."""
+    lengths, ages = windows.lengths[:, None], np.arange(newest)
+    inputs = np.arange(len(lengths))[:, None, None]
+    tokens = windows.at(inputs, np.minimum(ages, lengths - 1)[..., None])
+    wanted = (tokens.has(factors, values) == having) & (ages < lengths)[..., None]
+    found, age, factor = np.nonzero(wanted)
+    return found, age, factor

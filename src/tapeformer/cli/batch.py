@@ -16,7 +16,7 @@ from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.simulator.result import Outcome
-from tapeformer.sources import standard_input
+from tapeformer.sources import standard_stream
 
 if TYPE_CHECKING:
     from tapeformer.inference.batch import Inputs, Summary
@@ -74,8 +74,8 @@ def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     from tapeformer.inference.batch.run import answer_lines
     from tapeformer.inference.workers import Where
 
-    out, inputs = asked.out(), read_inputs(asked.inputs)
-    with Watch("inputs", len(inputs)) as watch:
+    out = asked.out()
+    with read_inputs(asked.inputs) as inputs, Watch("inputs", len(inputs)) as watch:
         found = answer_lines(model, inputs, out, options, watch, Where(cluster=asked.cluster))
     tell(found, asked, watch.interrupted)
 
@@ -96,7 +96,7 @@ def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "inputs") -> N
 
 def exit_status(found: Summary) -> int:
     """2 where an input was refused, then 3 or 4 where one has no answer, else 0."""
-    from tapeformer.inference.batch.recorder import ERROR
+    from tapeformer.inference.batch.columns import ERROR
 
     if ERROR in found.outcomes:
         return BAD_INPUT
@@ -105,14 +105,15 @@ def exit_status(found: Summary) -> int:
 
 
 def read_inputs(path: Path) -> Inputs:
-    """Return the lines of a file, or of standard input for `-`, read once."""
-    from tapeformer.inference.batch import Inputs
-    from tapeformer.inference.batch.run import unreadable
+    """Return the lines of a file, or of standard input for `-`."""
+    from tapeformer.inference.batch.inputs import opened, spooled, unreadable
 
+    if path != STANDARD_INPUT:
+        return opened(path)
     try:
-        return Inputs(standard_input() if path == STANDARD_INPUT else path.read_bytes())
+        return spooled(standard_stream(), str(path))
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable(str(path), error) from None
 
 
 def refused(what: str, remedy: str) -> TapeformerError:

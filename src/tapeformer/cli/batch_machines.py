@@ -71,8 +71,8 @@ def _run_machines(
             raise refused(f"{name} was given beside --machines", "leave one of both out")
     asked = Asked(path, given["answers"], given["as_json"], given["cluster"])
     options = replace(_made(run_options, given), compile=_made(compile_options, given))
-    out, lines = asked.out(), read_inputs(path)
-    with Watch("machines", len(lines)) as watch:
+    out = asked.out()
+    with read_inputs(path) as lines, Watch("machines", len(lines)) as watch:
         found = answer_machines(lines, out, options, watch, Where(cluster=asked.cluster))
     tell(found, asked, watch.interrupted, "machines")
 

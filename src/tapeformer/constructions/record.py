@@ -17,6 +17,7 @@ from tapeformer.windows import Windows
 if TYPE_CHECKING:
     from collections import Counter
 
+    from tapeformer.constructions.decoded_many import DecodedMany
     from tapeformer.faults import Fault
 
 
@@ -47,8 +48,8 @@ class Claims(Protocol):
 Domains = Sequence[tuple[str, ...]]
 """The values of each factor of a token, in order."""
 
-ManyDecoder = Callable[[Windows], Sequence[Decoded | None]]
-"""Reads the windows of many inputs at once; None where only `decode` can read one."""
+ManyDecoder = Callable[[Windows], "DecodedMany"]
+"""Reads the windows of many inputs at once, but for some that only `decode` can read."""
 
 MakeClaims = Callable[[Mapping[str, Any], Layout, Sequence[str]], Claims]
 
@@ -64,7 +65,8 @@ class Construction:
 
     `queue_machine(machine, levels)` does not know the base; `layout` does. `choose` completes the
     sizes that a user left open. `decode` reads a window (the last `layout.window` tokens, or all if
-    there are fewer) back as a configuration, and `many_decoder` returns what does so for many inputs. `grows` says whether a model of these sizes is
+    there are fewer) back as a configuration, and `many_decoder` returns what does so for many
+    inputs, or None where each must be read by itself. `grows` says whether a model of these sizes is
     exchanged for one with `more_levels` while it runs. `share_heads` merges length rules that agree
     in a layout's base. `claims`, where there are any, checks the construction's own invariants.
     `tied_levels` says that every level repeats one rule, so that weights repeat. `with_steps`, where
@@ -78,13 +80,13 @@ class Construction:
     layout: MakeLayout
     queue_machine: Callable[[TuringMachine, int], QueueMachine]
     decode: Callable[[Mapping[str, Any], Layout, Sequence[Token]], Decoded]
+    many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder | None]
     longest_word: Callable[[Layout], int]
     choose: Callable[[TuringMachine, Sizes, Need], Sizes]
     grows: Callable[[Sizes], bool] = never_grows
     more_levels: Callable[[int, int], int] | None = None
     share_heads: Callable[[QueueMachine, Layout], QueueMachine] = keep_rules
     claims: MakeClaims | None = None
-    many_decoder: Callable[[Mapping[str, Any], Layout, Domains], ManyDecoder] | None = None
     tied_levels: bool = False
     with_steps: Callable[[int], Construction] | None = None
     open_table: Callable[[TuringMachine, int], QueueMachine] | None = None

@@ -105,19 +105,23 @@ class Reader:
 
     def configurations(self, windows: Windows) -> Iterator[Decoded | TapeformerError]:
         """Yield the same for many inputs; an error where a window means nothing."""
-        for number, decoded in enumerate(self._decode_many(windows)):
-            yield decoded or self._or_error(windows.rows(number))
+        many = self.decode_many and self.decode_many(windows)
+        for number in range(len(windows.lengths)):
+            if many and many.readable[number]:
+                yield many.decoded(number)
+            else:
+                yield self.configuration_or_error(windows.rows(number))
 
     @cached_property
-    def _decode_many(self) -> ManyDecoder:
+    def decode_many(self) -> ManyDecoder | None:
+        """What reads the windows of many inputs at once; None where each is read by itself."""
         layout = self.bundle.layout
         reading: Any = self.bundle.answer["reading"]
         make = construction(layout.construction).many_decoder
-        if make is None:
-            return lambda windows: [None] * len(windows.lengths)
         return make(reading, layout, [factor.values for factor in self.factors])
 
-    def _or_error(self, window: NDArray[np.int32]) -> Decoded | TapeformerError:
+    def configuration_or_error(self, window: NDArray[np.int32]) -> Decoded | TapeformerError:
+        """Return a configuration, or why a window means nothing."""
         try:
             return self.configuration(window)
         except TapeformerError as error:

@@ -13,6 +13,12 @@ from tapeformer.weights.count import count
 
 Record = dict[str, Any]
 
+OUTCOME_KEYS = (
+    *("engine", "outcome", "state", "steps", "tapes", "heads", "prompt_tokens", "boot_tokens"),
+    *("cot_tokens", "grown", "margin"),
+)
+"""What is told of an answer, in this order."""
+
 
 def model_record(bundle: Bundle) -> Record:
     """Describe a model by sizes that hold for every input."""
@@ -45,19 +51,20 @@ def answer_record(text: str, answer: Answer, model: Record) -> Record:
 
 def outcome_record(answer: Answer) -> Record:
     """Describe what a run came to, without its input and its model."""
-    return {
-        "engine": answer.engine,
-        "outcome": answer.outcome.value,
-        "state": answer.state,
-        "steps": answer.steps,
-        "tapes": list(answer.output),
-        "heads": [tape.head for tape in answer.tapes],
-        "prompt_tokens": answer.prompt_tokens,
-        "boot_tokens": answer.boot_tokens,
-        "cot_tokens": answer.cot_tokens,
-        "grown": answer.grown,
-        "margin": answer.margin if isfinite(answer.margin) else None,
-    }
+    values = (
+        answer.engine,
+        answer.outcome.value,
+        answer.state,
+        answer.steps,
+        list(answer.output),
+        [tape.head for tape in answer.tapes],
+        answer.prompt_tokens,
+        answer.boot_tokens,
+        answer.cot_tokens,
+        answer.grown,
+        answer.margin if isfinite(answer.margin) else None,
+    )
+    return dict(zip(OUTCOME_KEYS, values, strict=True))
 
 
 def speed_record(answer: Answer) -> Record:

@@ -18,7 +18,7 @@ from tapeformer.inference.decode import Reader
 from tapeformer.machine.record import Move, Rule, TuringMachine
 from tapeformer.windows import Flags, Integers
 from tests.constructions.realtime.workloads import random_case, zigzag
-from tests.windows import RowWindows
+from tests.windows import RowWindows, decoded_one_by_one
 
 TOKENS = 150
 
@@ -35,7 +35,7 @@ def many(bundle: Bundle, windows: RowWindows) -> list[Decoded | None]:
     domains = [factor.values for factor in bundle.weights.factors]
     reading = bundle.answer["reading"]
     assert isinstance(reading, dict)
-    return many_decoder(reading, bundle.layout, domains)(windows)
+    return decoded_one_by_one(many_decoder(reading, bundle.layout, domains)(windows))
 
 
 def check(machine: TuringMachine, word: tuple[str, ...], levels: int, base: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 import tapeformer as tf
 from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.gpu.batch import GpuBatch
-from tapeformer.engines.gpu.driver import CudaDevice
+from tapeformer.engines.gpu.driver import CudaDevice, has_device
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.decode import Reader
 
@@ -110,3 +110,15 @@ def test_a_window_that_does_not_fit(library: str, monkeypatch: pytest.MonkeyPatc
     prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)])
     with pytest.raises(TapeformerError, match="too little free memory for a window"):
         list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))
+
+
+def test_looking_for_a_device_opens_no_context(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("cuDevicePrimaryCtxRetain", "cuCtxSetCurrent"):
+        monkeypatch.setenv("STANDIN", f"{name}=700")
+        assert has_device(library)
+    for name in ("cuInit", "cuDeviceGet"):
+        monkeypatch.setenv("STANDIN", f"{name}=100")
+        assert not has_device(library)
+    assert not has_device("libcuda.so.none")

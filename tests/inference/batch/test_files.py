@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
+from tapeformer.inference.batch.prompts import CodedWords
 from tapeformer.inference.batch.recorder import AnswerLines
-from tapeformer.inference.batch.runner import BatchRunner, Found
+from tapeformer.inference.batch.runner import BatchRunner, Block
 from tapeformer.inference.workers import Where
 from tapeformer.inference.workers.local import ThreadPool
 
@@ -41,23 +43,6 @@ def inputs_of(*lines: str) -> Inputs:
 def words(count: int) -> list[str]:
     chance = random.Random(count)
     return ["".join(chance.choices("ab", k=chance.randrange(6))) for _ in range(count)]
-
-
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        (b"", []),
-        (b"\n", [""]),
-        (b"ab\n\nb", ["ab", "", "b"]),
-        (b"ab\r\nb\r\n", ["ab", "b"]),
-        (b"\xef\xbb\xbfab\n", ["ab"]),
-        ("a\x0bé\x85\u2028b\n".encode(), ["a\x0bé\x85\u2028b"]),
-        (b"a\xffb\n", ["a\ufffdb"]),
-    ],
-)
-def test_lines_end_where_a_person_ends_them(content: bytes, lines: list[str]) -> None:
-    assert list(Inputs(content)) == lines
-    assert len(Inputs(content)) == len(lines)
 
 
 def test_answers_come_in_order_and_by_two_processes(model: BatchModel, tmp_path: Path) -> None:
@@ -279,13 +264,13 @@ def test_equal_inputs_are_answered_once(
     model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    answers_of = BatchRunner.answers
+    blocks_of = BatchRunner.blocks
 
-    def counted(self: BatchRunner, words: list[tuple[str, ...]]) -> list[Found]:
+    def counted(self: BatchRunner, words: CodedWords) -> Iterator[Block]:
         asked.append(len(words))
-        return answers_of(self, words)
+        return blocks_of(self, words)
 
-    monkeypatch.setattr(BatchRunner, "answers", counted)
+    monkeypatch.setattr(BatchRunner, "blocks", counted)
     given = ["ab", "", "ab", "x", "ab", "x", ""]
     run_file(model, inputs_of(*given), tmp_path / "answers")
     lines = (tmp_path / "answers").read_text().splitlines()

@@ -11,6 +11,7 @@ import pytest
 
 from tapeformer.bench.enumeration import machines
 from tapeformer.inference.batch import Inputs
+from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.families import FamilyRunner, family_of, shared_families
 from tapeformer.inference.batch.machines import (
     MachineLines,
@@ -18,7 +19,6 @@ from tapeformer.inference.batch.machines import (
     answer_machines,
     run_machines,
 )
-from tapeformer.inference.batch.recorder import ERROR
 from tapeformer.inference.options import RunOptions
 from tapeformer.inference.workers import Where
 from tapeformer.simulator.fast import simulate

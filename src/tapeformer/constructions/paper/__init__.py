@@ -6,7 +6,7 @@ from typing import Any
 from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.paper.decode import decode
 from tapeformer.constructions.paper.layout import NAME, layout, longest_word
-from tapeformer.constructions.record import Claims, Construction
+from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
@@ -21,6 +21,12 @@ def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
     from tapeformer.constructions.paper.tapes_to_queues import queue_machine
 
     return queue_machine(machine, levels)
+
+
+def _many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:
+    from tapeformer.constructions.paper.decode_many import many_decoder
+
+    return many_decoder(reading, layout, domains)
 
 
 def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
@@ -38,6 +44,7 @@ PAPER = Construction(
     layout=layout,
     queue_machine=_queue_machine,
     decode=checking(decode),
+    many_decoder=_many_decoder,
     longest_word=longest_word,
     choose=_choose,
     claims=_claims,

@@ -7,7 +7,7 @@ from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.post.decode import decode
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
 from tapeformer.constructions.post.several.decode import decode as decode_several
-from tapeformer.constructions.record import Claims, Construction
+from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
@@ -31,6 +31,12 @@ def _decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token])
     return (decode_several if "tapes" in reading else decode)(reading, layout, tokens)
 
 
+def _many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:
+    from tapeformer.constructions.post.decode_many import many_decoder
+
+    return many_decoder(reading, layout, domains)
+
+
 def _claims(reading: Mapping[str, Any], layout: Layout, word: Sequence[str]) -> Claims:
     from tapeformer.constructions.post.claims import OneQueueClaims
 
@@ -52,6 +58,7 @@ POST = Construction(
     layout=layout,
     queue_machine=_queue_machine,
     decode=checking(_decode),
+    many_decoder=_many_decoder,
     longest_word=longest_word,
     choose=_choose,
     claims=_claims,

@@ -3,21 +3,20 @@
 With several steps in a token (`with_steps`), a chain of thought is shorter than the computation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tapeformer.constructions.decoded import Decoded, checking
+from tapeformer.constructions.decoded import checking
 from tapeformer.constructions.realtime.decode import decode
 from tapeformer.constructions.realtime.layout import NAME, layout, longest_word, with_shared_rules
 from tapeformer.constructions.realtime.sizes import choose, more_levels
-from tapeformer.constructions.record import Claims, Construction, Domains
+from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Sizes
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine
-from tapeformer.windows import Windows
 
 __all__ = ["REALTIME"]
 
@@ -61,12 +60,12 @@ def with_steps(steps: int) -> Construction:
 
 def _many_decoder(
     reading: Mapping[str, Any], layout: Layout, domains: Domains
-) -> Callable[[Windows], list[Decoded | None]]:
+) -> ManyDecoder | None:
     """Return the decoder of many windows; those of blocks are read one by one."""
     from tapeformer.constructions.realtime.decode_many import many_decoder
 
     if "steps_per_token" in reading:
-        return lambda windows: [None] * len(windows.lengths)
+        return None
     return many_decoder(reading, layout, domains)
 
 

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from tapeformer.constructions.realtime.code import SOME, SymbolCode
+from tapeformer.constructions.realtime.decode import BEHIND
 from tapeformer.constructions.realtime.fields import KINDS, Stack, bit_names
 from tapeformer.constructions.record import Domains
 from tapeformer.windows import Integers, Tokens
 
 
 class CellTables:
-    """Factors and symbols by number; symbols are numbered in one list for all tapes."""
+    """Factors and symbols by number; symbols are numbered in one list for all tapes.
+
+    `behind` has, for a factor that is an operation, how many tracks lower each value leaves a column.
+    """
 
     def __init__(self, reading: Mapping[str, Any], domains: Domains) -> None:
         self.reading, self.domains = reading, domains
@@ -25,12 +29,16 @@ class CellTables:
         self.coded = any(reading["coded"])
         coded = [symbol for symbols in reading["coded"] for symbol in symbols]
         values = [value for domain in domains for value in domain]
-        self.symbols = list(dict.fromkeys([reading["dummy"], reading["bottom"], *values, *coded]))
+        known = (reading["dummy"], reading["bottom"], reading["blank"])
+        self.symbols = tuple(dict.fromkeys([*known, *values, *coded]))
         self._number = {symbol: index for index, symbol in enumerate(self.symbols)}
         self.bottom = self._number[reading["bottom"]]
+        self.blank = self._number[reading["blank"]]
         width = max(len(domain) for domain in domains)
         padded = [[self._number[value] for value in domain] for domain in domains]
         self._symbol_of = np.array([row + [0] * (width - len(row)) for row in padded])
+        moved = np.array([BEHIND.get(symbol, 0) for symbol in self.symbols])
+        self.behind: Integers = moved[self._symbol_of]
         self.top = self._factors([[*stack.top] for stack in self.stacks])
         self._heads = [f"tape{tape}/head" for tape in tapes]
         self._bits, self._code = self._codes() if self.coded else (self.top, self.top)

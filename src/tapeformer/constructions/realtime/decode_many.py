@@ -6,50 +6,57 @@ inputs are in flat arrays; `owner` numbers the stacks of all inputs, those of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeformer.constructions.decoded import Decoded, tape_between
+from tapeformer.constructions.decoded_many import (
+    Cells,
+    DecodedMany,
+    TapeColumn,
+    numbered,
+    tapes_between,
+)
 from tapeformer.constructions.realtime.cell_tables import CellTables
 from tapeformer.constructions.realtime.decode import BEHIND
 from tapeformer.constructions.realtime.fields import KINDS, NO_MARK, TRACKS, Stack, length_rule
-from tapeformer.constructions.record import Domains
+from tapeformer.constructions.record import Domains, ManyDecoder
 from tapeformer.layout import Layout
-from tapeformer.simulator.result import Tape
-from tapeformer.windows import Flags, Integers, Windows
+from tapeformer.windows import Flags, Found, Integers, Windows
+
+NOWHERE = 1 << 62
+"""The place of a mark that is not there."""
 
 
-class Cells(NamedTuple):
+class PlacedCells(NamedTuple):
     """Cells of stacks: the owner of each, its place counted from the bottom, its symbol."""
 
     owners: Integers
     places: Integers
     symbols: Integers
 
-    def joined(self, other: Cells) -> Cells:
+    def joined(self, other: PlacedCells) -> PlacedCells:
         """Return these cells and others."""
         pairs = zip(self, other, strict=True)
-        return Cells(*(np.concatenate(pair) for pair in pairs))
+        return PlacedCells(*(np.concatenate(pair) for pair in pairs))
 
 
-class Ring(NamedTuple):
-    """A level's columns in the inputs that have started it: [input, column].
+class LevelCells(NamedTuple):
+    """The cells of a level in the inputs that have started it, and a column for each input.
 
-    Only `marked` ones count. `starts` is the column at position 0: those from there on are the ones
-    that this turn has passed.
+    `starts` is the column at position 0: those from there on are the ones that this turn has passed.
     """
 
-    inputs: Integers
-    marked: Flags
+    owners: Integers
+    tracks: Integers
+    columns: Integers
+    symbols: Integers
     starts: Integers
 
 
-def many_decoder(
-    reading: Mapping[str, Any], layout: Layout, domains: Domains
-) -> Callable[[Windows], list[Decoded | None]]:
-    """Return what reads windows; it gives None where one must be read by `decode`."""
+def many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:
+    """Return what reads windows that are past booting."""
     tables = CellTables(reading, domains)
     return lambda windows: _Decoding(tables, layout, windows).decoded()
 
@@ -64,151 +71,141 @@ class _Decoding:
         self.newest = windows.at(self.everyone, np.zeros(self.count, np.int64))
         self.readable = self._has("phase", "run")
 
-    def decoded(self) -> list[Decoded | None]:
+    def decoded(self) -> DecodedMany:
         """Decode all that are past booting."""
-        stacks = self._texts(self._cells())
-        tapes = range(1, self.tables.reading["tapes"] + 1)
-        found = zip(*(self._tapes(tape, stacks) for tape in tapes), strict=True)
-        domain = self.tables.domains[self.tables.factor["state"]]
-        states = self.newest.values(self.tables.factor["state"]).tolist()
-        read = zip(self.readable.tolist(), states, found, strict=True)
-        return [
-            Decoded(domain[state], content, settled=True) if readable else None
-            for readable, state, content in read
-        ]
+        tables, cells = self.tables, self._in_stacks(self._cells())
+        tapes = range(1, tables.reading["tapes"] + 1)
+        state = tables.factor["state"]
+        return DecodedMany(
+            readable=self.readable,
+            states=self.newest.values(state),
+            tapes=tuple(self._tape(tape, cells) for tape in tapes),
+            state_names=tables.domains[state],
+            symbol_names=tables.symbols,
+        )
 
     def _has(self, name: str, value: str) -> Flags:
         return self.newest.has(self.tables.factor[name], self.tables.value(name, value))
 
-    def _cells(self) -> Cells:
+    def _cells(self) -> PlacedCells:
         """Return the cells of all stacks: levels from the highest down, then the registers."""
         empty = np.zeros(0, np.int64)
-        cells = Cells(empty, empty, empty)
+        cells = PlacedCells(empty, empty, empty)
         for level in range(self.layout.levels, 0, -1):
-            ring = self._ring(level)
-            if len(ring.inputs):
-                cells = self._with_level(level, ring, cells)
+            started = self._has(f"started{level}", "1")
+            if started.any():
+                cells = self._with_level(level, self._level(level, started), cells)
         tokens = self.windows.at(self.everyone[:, None, None], np.zeros((1, 1, 1), np.int64))
         symbols = self.tables.cells(tokens, self.tables.top)
         inputs, stacks, tracks = np.nonzero(symbols != 0)
         owners = inputs * self.stacks + stacks
         return self._on_top(cells, owners, symbols[inputs, stacks, tracks])
 
-    def _on_top(self, cells: Cells, owners: Integers, symbols: Integers) -> Cells:
+    def _on_top(self, cells: PlacedCells, owners: Integers, symbols: Integers) -> PlacedCells:
         """Append cells, sorted by owner, to those of deeper levels."""
-        places = self._counts(cells.owners)[owners] + _numbered(owners)
-        return cells.joined(Cells(owners, places, symbols))
+        places = self._counts(cells.owners)[owners] + numbered(owners)
+        return cells.joined(PlacedCells(owners, places, symbols))
 
     def _counts(self, owners: Integers) -> Integers:
         return np.bincount(owners, minlength=self.count * self.stacks)
 
-    def _ring(self, level: int) -> Ring:
-        """Find a level's columns, main from front to back and then delay."""
-        inputs = np.flatnonzero(self._has(f"started{level}", "1") & self.readable)
-        marks: list[Flags] = []
-        for mark in (NO_MARK, "1"):
-            names = [Stack(1, "left").mark(kind, level) for kind in KINDS]
-            factors = np.array([self.tables.factor[name] for name in names])
-            values = np.array([self.tables.value(name, mark) for name in names])
-            marks.append(self._columns(level, inputs, factors, values))
-        there = np.concatenate(self._ages(level)) < self.windows.lengths[inputs][:, None]
-        first = marks[1] & there
-        self.readable[inputs[~first.any(axis=1)]] = False
-        return Ring(inputs, ~marks[0] & there, first.argmax(axis=1))
+    def _level(self, level: int, started: Flags) -> LevelCells:
+        """Find a level's cells and where its ring begins: main from front to back, then delay."""
+        starts, before = np.full(self.count, NOWHERE), 0
+        parts = []
+        for number, kind in enumerate(KINDS):
+            back = before + self.layout.lengths[length_rule(kind, level)] - 1
+            mark = Stack(1, "left").mark(kind, level)
+            newest = back + 1 - before
+            inputs, ages, _ = self.windows.find(*self._values([mark], "1"), newest, having=True)
+            np.minimum.at(starts, inputs, back - ages)
+            parts.append(self._queue(level, number, back, newest, started))
+            before = back + 1
+        self.readable &= ~started | (starts < NOWHERE)
+        owners, tracks, columns, symbols = map(np.concatenate, zip(*parts, strict=True))
+        starts = np.where(started & (starts < NOWHERE), starts, 0)
+        return LevelCells(owners, tracks, columns, symbols, starts)
 
-    def _ages(self, level: int) -> list[Integers]:
-        lengths = [self.layout.lengths[length_rule(kind, level)] for kind in KINDS]
-        return [np.arange(length - 1, -1, -1) for length in lengths]
+    def _queue(
+        self, level: int, kind: int, back: int, newest: int, started: Flags
+    ) -> tuple[Integers, Integers, Integers, Integers]:
+        """Return the owners, tracks, columns and symbols of a queue's cells; `back` is its last column."""
+        factors, dummies = (table[kind].ravel() for table in self.tables.tracks(level))
+        found = self.windows.find(factors, dummies, newest, having=False)
+        mark = Stack(1, "left").mark(KINDS[kind], level)
+        inputs, ages, cells = self._counting(started, mark, found)
+        symbols = self.tables.cells(self.windows.at(inputs, ages), factors[cells])
+        stacks, tracks = np.divmod(cells, TRACKS)
+        return inputs * self.stacks + stacks, tracks, back - ages, symbols
 
-    def _columns(self, level: int, inputs: Integers, factors: Integers, values: Integers) -> Flags:
-        """Say which columns have values: [input, column, ...] for [main or delay, ...] factors."""
-        found = []
-        for ages, factor, value in zip(self._ages(level), factors, values, strict=True):
-            new = (1,) * factor.ndim
-            within = np.minimum(ages, self.windows.lengths[inputs][:, None] - 1)
-            rows = inputs.reshape(-1, 1, *new)
-            found.append(
-                self.windows.at(rows, within.reshape(*within.shape, *new)).has(factor, value)
-            )
-        return np.concatenate(found, axis=1)
+    def _values(self, names: list[str], value: str) -> tuple[Integers, Integers]:
+        """Return factors by their names, and the number of a value of each."""
+        factors = np.array([self.tables.factor[name] for name in names])
+        return factors, np.array([self.tables.value(name, value) for name in names])
 
-    def _with_level(self, level: int, ring: Ring, above: Cells) -> Cells:
+    def _counting(self, started: Flags, mark: str, found: Found) -> Found:
+        """Return cells of started levels whose columns are marked."""
+        here = started[found[0]]
+        inputs, ages, cells = (part[here] for part in found)
+        (factor,), (value,) = self._values([mark], NO_MARK)
+        marked = ~self.windows.at(inputs, ages).has(int(factor), int(value))
+        return inputs[marked], ages[marked], cells[marked]
+
+    def _with_level(self, level: int, found: LevelCells, above: PlacedCells) -> PlacedCells:
         """Return the cells from this level up; what is being handed down comes before the rest."""
-        behind, still_above = self._moving(level, ring)
-        owners, tracks, symbols = self._in_order(level, ring, behind)
+        behind, still_above = self._moving(level, found.starts)
+        owners, tracks, symbols = self._in_order(level, found, behind)
         down = tracks < 0
         arrived = self._counts(owners[down])
         splits = self._counts(above.owners) - still_above
         later = above.places >= splits[above.owners]
         places = above.places + np.where(later, arrived[above.owners], 0)
-        handed = splits[owners[down]] + _numbered(owners[down])
-        cells = Cells(above.owners, places, above.symbols)
-        cells = cells.joined(Cells(owners[down], handed, symbols[down]))
+        handed = splits[owners[down]] + numbered(owners[down])
+        cells = PlacedCells(above.owners, places, above.symbols)
+        cells = cells.joined(PlacedCells(owners[down], handed, symbols[down]))
         return self._on_top(cells, owners[~down], symbols[~down])
 
-    def _moving(self, level: int, ring: Ring) -> tuple[Integers, Integers]:
+    def _moving(self, level: int, starts: Integers) -> tuple[Integers, Integers]:
         """Return how many tracks lower passed columns are, and how many cells are still above."""
-        behind = np.zeros((self.count, self.stacks), np.int64)
-        still_above = np.zeros((self.count, self.stacks), np.int64)
-        if level < self.layout.levels:
-            starts = np.zeros(self.count, np.int64)
-            starts[ring.inputs] = ring.starts
-            for number, stack in enumerate(self.tables.stacks):
-                name = stack.register(f"op{level + 1}")
-                for operation, tracks in BEHIND.items():
-                    behind[self._has(name, operation), number] = tracks
-                still_above[:, number] = np.where(self._has(name, "pull"), starts, 0)
+        if level == self.layout.levels:
+            none = np.zeros(self.count * self.stacks, np.int64)
+            return none, none
+        names = [stack.register(f"op{level + 1}") for stack in self.tables.stacks]
+        factors = np.array([self.tables.factor[name] for name in names])
+        tokens = self.windows.at(self.everyone[:, None], np.zeros((1, 1), np.int64))
+        behind = self.tables.behind[factors, tokens.values(factors)]
+        still_above = np.where(behind == BEHIND["pull"], starts[:, None], 0)
         return behind.reshape(-1), still_above.reshape(-1)
 
     def _in_order(
-        self, level: int, ring: Ring, behind: Integers
+        self, level: int, found: LevelCells, behind: Integers
     ) -> tuple[Integers, Integers, Integers]:
         """Return a level's cells by owner, track (as before this turn) and position: see `decode`."""
-        factors, dummies = self.tables.tracks(level)
-        empty = self._columns(level, ring.inputs, factors, dummies)
-        rows, columns, stacks, tracks = np.nonzero(ring.marked[:, :, None, None] & ~empty)
-        inputs, starts = ring.inputs[rows], ring.starts[rows]
-        owners = inputs * self.stacks + stacks
-        keys = tracks + np.where(columns >= starts, behind[owners], 0)
-        size = ring.marked.shape[1]
-        ranks = (owners * (TRACKS + 2) + keys + 1) * size + (columns - starts) % size
-        main = self.layout.lengths[length_rule("main", level)]
-        delayed = columns >= main
-        ages = np.where(delayed, size, main) - 1 - columns
-        tokens = self.windows.at(inputs, ages)
-        symbols = self.tables.cells(tokens, factors[delayed.astype(int), stacks, tracks])
-        order = np.argsort(ranks)
-        return owners[order], keys[order], symbols[order]
+        starts = found.starts[found.owners // self.stacks]
+        passed = found.columns >= starts
+        tracks = found.tracks + np.where(passed, behind[found.owners], 0)
+        size = sum(self.layout.lengths[length_rule(kind, level)] for kind in KINDS)
+        places = (found.columns - starts) % size
+        order = np.argsort((found.owners * (TRACKS + 2) + tracks + 1) * size + places)
+        return found.owners[order], tracks[order], found.symbols[order]
 
-    def _texts(self, cells: Cells) -> list[list[str]]:
-        """Return the symbols of each stack, without its bottom, which must be the first."""
+    def _in_stacks(self, cells: PlacedCells) -> Cells:
+        """Return the cells of each stack in order, without its bottom, which must be the first."""
         order = np.argsort(cells.owners * (len(cells.owners) + 1) + cells.places)
         symbols, owners = cells.symbols[order], cells.owners[order]
-        ends = np.cumsum(self._counts(owners))
-        starts = np.concatenate([[0], ends[:-1]])
-        bottom = np.append(symbols, 0)[np.minimum(starts, len(symbols))] == self.tables.bottom
-        single = self._counts(owners[symbols == self.tables.bottom]) == 1
-        sound = bottom & single & (ends > starts)
+        bottoms = symbols == self.tables.bottom
+        first = np.concatenate([[True], owners[1:] != owners[:-1]])[: len(owners)]
+        sound = self._counts(owners[bottoms & first]) == 1
+        sound &= self._counts(owners[bottoms]) == 1
         self.readable &= sound.reshape(self.count, self.stacks).all(axis=1)
-        names = self.tables.symbols
-        texts = [names[symbol] for symbol in symbols.tolist()]
-        return [texts[a + 1 : b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return Cells(owners[~first], symbols[~first])
 
-    def _tapes(self, tape: int, stacks: Sequence[list[str]]) -> list[Tape]:
+    def _tape(self, tape: int, cells: Cells) -> TapeColumn:
         """Return a tape of every input: two stacks and the symbol under the head."""
-        names, blank = self.tables.symbols, self.tables.reading["blank"]
-        heads = self.tables.heads(self.newest, tape).tolist()
-        left = stacks[2 * tape - 2 :: self.stacks]
-        right = stacks[2 * tape - 1 :: self.stacks]
-        return [
-            tape_between(before, [names[head], *reversed(after)], blank)
-            for before, head, after in zip(left, heads, right, strict=True)
-        ]
-
-
-def _numbered(owners: Integers) -> Integers:
-    """Number entries that are sorted by owner, from 0 in each."""
-    if not len(owners):
-        return owners
-    new = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
-    return np.arange(len(owners)) - np.repeat(new, np.diff(np.append(new, len(owners))))
+        inputs, stacks = np.divmod(cells.owners, self.stacks)
+        left, right = (
+            Cells(inputs[stacks == stack], cells.symbols[stacks == stack])
+            for stack in (2 * tape - 2, 2 * tape - 1)
+        )
+        heads = self.tables.heads(self.newest, tape)
+        return tapes_between(self.count, left, heads, right, self.tables.blank)

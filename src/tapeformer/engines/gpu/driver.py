@@ -167,6 +167,15 @@ class CudaDevice:
         return f"error {status}, {text.value.decode()}"
 
 
+def has_device(library: str = LIBRARY) -> bool:
+    """Say whether the driver knows a GPU; to look opens no context, which takes its time."""
+    try:
+        driver = _opened(library)
+    except TapeformerError:
+        return False
+    return not driver.cuInit(0) and not driver.cuDeviceGet(byref(c_int()), 0)
+
+
 def _opened(library: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(library)

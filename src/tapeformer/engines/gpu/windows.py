@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tapeformer.engines.gpu.device import Address, Device
 from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS, WORD_INPUTS, KernelLayout
 from tapeformer.engines.logic.factor_codes import digits_of, values_by_code
-from tapeformer.windows import Flags, Integers
+from tapeformer.windows import Flags, Found, Integers, find_in_all
 
 Words = NDArray[np.uint32]
 
@@ -61,6 +61,10 @@ class DeviceWindows:
     def at(self, inputs: Integers, ages: Integers) -> DeviceTokens:
         """Return the tokens of some ages in the windows of some inputs."""
         return DeviceTokens(self, *np.broadcast_arrays(inputs, ages))
+
+    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+        """Find those of the newest tokens that have values, or that have them not."""
+        return find_in_all(self, factors, values, newest, having=having)
 
     def rows(self, input: int) -> NDArray[np.int32]:
         """Return a window, oldest first; what no head can fetch any more is 0 in it."""

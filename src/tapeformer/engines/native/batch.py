@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
-from tapeformer.engines.logic.attention_offsets import AttentionOffsets
+from tapeformer.engines.logic.attention_offsets import FOR_EVER, AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.batch_memory import INPUTS, BatchMemory
 from tapeformer.engines.native.build import batch_code
@@ -27,6 +27,8 @@ from tapeformer.windows import Flags, Integers
 
 FAR = 1 << 16
 """A limit that is at least so many tokens away need not be known more exactly."""
+PLACES = 64
+"""Places of prompts whose words are made at once."""
 ROW = SHAPE.elements
 """64-bit numbers that have a bit for each input."""
 
@@ -124,26 +126,34 @@ class Batch(FamilyBatch):
 
 
 class _PromptWords:
-    """The tokens of prompts as words; most words are the same in all of them."""
+    """The tokens of prompts as words, made for some places at once; most words are alike in all."""
 
     def __init__(self, batch: FamilyBatch, prompts: Prompts) -> None:
         self.batch, self.prompts = batch, prompts
         bits = batch.places.bits(prompts.rows)
-        self.common = bits.all(axis=1)
-        self.varying = np.flatnonzero(bits.any(axis=1) & ~self.common)
+        common = bits.all(axis=1)
+        self.varying = np.flatnonzero(bits.any(axis=1) & ~common)
         self.bits = bits[self.varying]
+        self.words = np.where(common, ~np.uint64(0), np.uint64(0))[:, None].repeat(ROW, axis=1)
+        self.all_read = int(prompts.lengths.min(initial=0))
+        self.begin, self.made = 0, np.zeros((0, len(self.varying), ROW), np.uint64)
 
     def write(self, place: int) -> None:
         """Replace the token at a place, for all inputs whose prompts reach so far."""
-        reading = self.prompts.lengths > place
-        mask = packed(reading, INPUTS)
-        bits = packed(self.bits[:, self.prompts.ids[place]] & reading, INPUTS)
-        entry = self.batch.places.places(place)
-        words = self.batch.memory[entry]
-        words &= ~mask
-        words[self.common] |= mask
-        words[self.varying] |= bits
-        self.batch.memory[entry] = words
+        if place >= self.begin + len(self.made):
+            self._make(place)
+        self.words[self.varying] = self.made[place - self.begin]
+        entry, memory = self.batch.places.places(place), self.batch.memory
+        if place < self.all_read:
+            memory[entry] = self.words
+        else:
+            mask = packed(self.prompts.lengths > place, INPUTS)
+            memory[entry] ^= (memory[entry] ^ self.words) & mask
+
+    def _make(self, place: int) -> None:
+        """Make the words that differ between inputs, for the next places."""
+        found = self.bits[:, self.prompts.ids[place : place + PLACES]]
+        self.begin, self.made = place, packed(found.swapaxes(0, 1), INPUTS)
 
 
 class _Run:
@@ -174,18 +184,21 @@ class _Run:
         times = self.lanes[LANE_ROWS:].reshape(2, INPUTS).view(np.int64)
         times[:] = -1
         self.first_at, self.ended_at = times
-        self.pending = np.zeros(len(prompts), bool)
+        self.pending, self.begins = np.zeros(len(prompts), bool), set(prompts.lengths.tolist())
         self.newest = -1
+        self.back, self.back_address, self.back_ends = np.zeros(0, np.int64), 0, 0
         arrays = (batch.places.geometry, self.slots, self.lanes, self.asked, numbers)
         self.addresses = [array.ctypes.data for array in arrays]
         self.memory = batch.memory.ctypes.data
 
     def to_the_end(self) -> Iterator[Ended]:
         """Read the prompts side by side, then run until every input has ended."""
-        absorbs = self.batch.layout.stores_words
-        for place in range(int(self.prompts.lengths.max(initial=0))):
-            if place and (absorbs or self.lanes[LIVE].any()):
+        absorbs, shortest = self.batch.layout.stores_words, min(self.begins, default=0)
+        for place in range(max(self.begins, default=0)):
+            if place >= shortest and (absorbs or self.lanes[LIVE].any()):
                 yield from self._step(1)
+            elif place and absorbs:
+                self._advance(1)
             yield from self._feed(place)
         while self.lanes[LIVE].any():
             yield from self._step(self._room())
@@ -195,9 +208,9 @@ class _Run:
         """Write the prompts' token at a place; an input whose prompt is over then begins to run."""
         self.newest = place
         self.words.write(place)
-        begin = self.prompts.lengths == place + 1
-        if not begin.any():
+        if place + 1 not in self.begins:
             return
+        begin = self.prompts.lengths == place + 1
         self.pending |= begin
         mask = packed(begin, INPUTS)
         self.lanes[LIVE] |= mask
@@ -222,13 +235,20 @@ class _Run:
 
     def _step(self, most: int) -> Iterator[Ended]:
         """Run until every input has ended that was under way, or to a limit."""
-        batch = self.batch
-        back, held = batch.distances.at(min(self.newest + 1, batch.window))
-        most = most if held is None else min(most, held)
-        self.newest += batch.code.run(
-            self.memory, self.newest, most, back.ctypes.data, *self.addresses
-        )
+        self._advance(most)
         yield from self._limited(self._live())
+
+    def _advance(self, most: int) -> None:
+        """Make tokens while heads look back as far as they do now."""
+        visible = min(self.newest + 1, self.batch.window)
+        if visible >= self.back_ends:
+            self.back, held = self.batch.distances.at(visible)
+            self.back_ends = FOR_EVER if held is None else visible + held
+            self.back_address = self.back.ctypes.data
+        most = min(most, self.back_ends - visible)
+        self.newest += self.batch.code.run(
+            self.memory, self.newest, most, self.back_address, *self.addresses
+        )
 
     def _over(self) -> Iterator[Ended]:
         """Report the inputs whose watched value has changed, and those that are doubted."""

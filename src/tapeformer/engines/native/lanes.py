@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.llvm_batch_functions import WORD_OCTETS
-from tapeformer.windows import Flags, Integers
+from tapeformer.windows import Flags, Found, Integers, find_in_all
 
 Words = NDArray[np.uint64]
 
@@ -108,13 +108,58 @@ class LaneWindows:
         self, memory: BatchMemory, words: Words, lanes: Integers, ends: Integers, window: int
     ) -> None:
         self.memory, self.ends = memory, ends
-        self.octets = words.view(np.uint8).reshape(-1)
+        self.words, self.octets = words, words.view(np.uint8).reshape(-1)
         self.lane, self.bit = lanes >> 3, (1 << (lanes & 7)).astype(np.uint8)
         self.lengths = np.minimum(ends + 1, window)
+        flags, self.input_of = np.zeros(8 * WORD_OCTETS, bool), np.zeros(8 * WORD_OCTETS, np.int64)
+        flags[lanes], self.input_of[lanes] = True, np.arange(len(lanes))
+        self.used = packed(flags, len(flags))
 
     def at(self, inputs: Integers, ages: Integers) -> LaneTokens:
         """Return the tokens of some ages in the windows of some inputs."""
         return LaneTokens(self, self.ends[inputs] - ages, self.lane[inputs], self.bit[inputs])
+
+    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+        """Find those of the newest tokens that have values, or that have them not.
+
+        A ring is searched whole, 256 inputs at a time; what is older is left out then.
+        """
+        if not self.memory.coded[factors].all():
+            return find_in_all(self, factors, values, newest, having=having)
+        found = []
+        rings = self.memory.factor_ring[factors]
+        for ring in np.unique(rings).tolist():
+            mine = np.flatnonzero(rings == ring)
+            places, numbers, lanes = self._found_in(ring, factors[mine], values[mine], having)
+            found.append(self._aged(places, mine[numbers], lanes, self.memory.masks[ring]))
+        inputs, ages, numbers = (np.concatenate(part) for part in zip(*found, strict=True))
+        recent = (ages < newest) & (ages < self.lengths[inputs])
+        return inputs[recent], ages[recent], numbers[recent]
+
+    def _found_in(self, ring: int, factors: Integers, values: Integers, having: bool) -> Found:
+        """Return the places of a ring, the factors and the lanes that have values or have them not."""
+        memory = self.memory
+        length = int(memory.masks[ring]) + 1
+        start, stride = memory.starts[ring], memory.strides[ring]
+        entries = self.words[start : start + length * stride].reshape(length, stride, -1)
+        first = memory.index[np.minimum(memory.first[factors], len(memory.index) - 1)]
+        digits = memory.digits[factors]
+        code = memory.code_of[factors, values]
+        has = np.broadcast_to(self.used, (length, len(factors), len(self.used))).copy()
+        for digit in range(int(digits.max())):
+            some = np.flatnonzero(digit < digits)
+            words = entries[:, first[some] + digit]
+            has[:, some] &= np.where((code[some] >> digit & 1)[:, None] == 1, words, ~words)
+        octets = (has if having else has ^ self.used).view(np.uint8)
+        places, numbers, lanes = np.nonzero(octets)
+        bits = np.unpackbits(octets[places, numbers, lanes, None], axis=-1, bitorder="little")
+        which, bit = np.nonzero(bits)
+        return places[which], numbers[which], 8 * lanes[which] + bit
+
+    def _aged(self, places: Integers, numbers: Integers, lanes: Integers, mask: int) -> Found:
+        """Return inputs and ages in place of lanes and places."""
+        inputs = self.input_of[lanes]
+        return inputs, (self.ends[inputs] - places) & mask, numbers
 
     def rows(self, input: int) -> NDArray[np.int32]:
         """Return a window, oldest first; what no head can fetch any more is 0 in it."""

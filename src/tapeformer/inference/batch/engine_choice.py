@@ -15,7 +15,8 @@ from pathlib import Path
 
 from tapeformer.engines.native.batch_memory import INPUTS as SAMPLE
 from tapeformer.faults import TapeformerError
-from tapeformer.inference.batch.files import Inputs, Summary, run_file
+from tapeformer.inference.batch.files import Summary, run_file
+from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.workers import Where
 
@@ -50,13 +51,9 @@ def run_chosen(
 
 def has_gpu() -> bool:
     """Say whether the NVIDIA driver finds a device."""
-    from tapeformer.engines.gpu.driver import CudaDevice
+    from tapeformer.engines.gpu.driver import has_device
 
-    try:
-        CudaDevice().close()
-    except TapeformerError:
-        return False
-    return True
+    return has_device()
 
 
 def mean_tokens(answers: Path) -> float:

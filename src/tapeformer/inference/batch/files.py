@@ -24,7 +24,9 @@ from tapeformer.cache.store import Store
 from tapeformer.engines import gpu
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
-from tapeformer.inference.batch.recorder import ERROR, AnswerLines, Line, answer_start
+from tapeformer.inference.batch.columns import ERROR
+from tapeformer.inference.batch.inputs import Inputs
+from tapeformer.inference.batch.recorder import Answered, AnswerLines, answer_start
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.records import Record
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
@@ -33,7 +35,6 @@ from tapeformer.simulator.result import Outcome
 GROUP_SECONDS = 0.5
 MOST_LINES = 16 * INPUTS
 """The longest group: sorted by length, its inputs end at similar times."""
-UTF8_MARK = b"\xef\xbb\xbf"
 DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
@@ -42,28 +43,6 @@ DIFFERING = {
     "options": "with other options",
 }
 """What is wrong with an earlier line that has another value under a key."""
-
-
-class Inputs:
-    """Lines of text, kept as the bytes they came in: an empty line is the empty word."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content.removeprefix(UTF8_MARK)
-
-    def __len__(self) -> int:
-        return self.content.count(b"\n") + (self.content[-1:] not in (b"", b"\n"))
-
-    def __iter__(self) -> Iterator[str]:
-        start, end = 0, len(self.content)
-        while start < end:
-            stop = self.content.find(b"\n", start)
-            stop = end if stop < 0 else stop
-            yield self.content[start:stop].removesuffix(b"\r").decode("utf-8", "replace")
-            start = stop + 1
-
-    def first(self, count: int) -> Inputs:
-        """Return the first lines alone."""
-        return Inputs("".join(f"{line}\n" for line in islice(self, count)).encode())
 
 
 @dataclass(frozen=True)
@@ -90,7 +69,7 @@ class Work:
     tokens; `group` is how many lines a worker gets at first.
     """
 
-    task: Task[list[str], list[Line]]
+    task: Task[list[str], Answered]
     start: Callable[[str | None], Record]
     limits: tuple[int, int]
     group: int
@@ -139,10 +118,10 @@ def answer_file(
 
         if outcomes.total() < len(inputs):
             with closing(in_order(pool_at(where, work.task), groups, tick)) as found:
-                for lines in found:
-                    _append(file, answers, "".join(f"{line.text}\n" for line in lines).encode())
-                    outcomes.update(line.outcome for line in lines)
-                    groups.answered(len(lines))
+                for group in found:
+                    _append(file, answers, group.content)
+                    outcomes.update(group.outcomes)
+                    groups.answered(group.outcomes.total())
     return Summary(len(inputs), dict(sorted(outcomes.items())))
 
 

@@ -21,15 +21,17 @@ from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
+from tapeformer.inference.batch.columns import ERROR, encoded
 from tapeformer.inference.batch.families import (
     FamilyRunner,
     family_of,
     member,
     shared_families,
 )
-from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, Work, answer_file
-from tapeformer.inference.batch.recorder import ERROR, Line, encoded
-from tapeformer.inference.batch.run import lines_of, path_of
+from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file
+from tapeformer.inference.batch.inputs import Inputs, opened
+from tapeformer.inference.batch.recorder import Answered, Line, joined
+from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
 from tapeformer.inference.model import find_model, is_folder
@@ -50,9 +52,10 @@ class MachineLines:
     options: RunOptions
     families: frozenset[MachineFamily] = frozenset()
 
-    def ready(self) -> Callable[[list[str]], list[Line]]:
+    def ready(self) -> Callable[[list[str]], Answered]:
         """Return what answers a group."""
-        return MachineRecorder(self).lines
+        recorder = MachineRecorder(self)
+        return lambda texts: joined(recorder.lines(texts))
 
     def start(self, text: str | None) -> Record:
         """Return the keys that every line begins with: which machine, and with what options."""
@@ -145,8 +148,10 @@ def run_machines(
     Options are those of `run`; with `cluster`, the address of a Dask scheduler, its workers do it.
     """
     check_called(watch=watch)
-    lines, target = lines_of("machines", machines), path_of("answers", answers)
-    return answer_machines(lines, target, run_options(options), watch, Where(cluster=cluster))
+    source, target = path_of("machines", machines), path_of("answers", answers)
+    asked = run_options(options)
+    with opened(source) as lines:
+        return answer_machines(lines, target, asked, watch, Where(cluster=cluster))
 
 
 def answer_machines(

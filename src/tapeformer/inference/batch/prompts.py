@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tapeformer.constructions import construction
 from tapeformer.engines.batch import Prompts
 from tapeformer.inference.decode import Reader
 from tapeformer.weights.tokens import prompt_token
+from tapeformer.windows import Flags, Integers
 
 Word = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedWords:
+    """Words as numbers of tokens, one word after another, each as long as `sizes` says."""
+
+    ids: NDArray[np.int32]
+    sizes: Integers
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def part(self, words: Integers) -> CodedWords:
+        """Return some of the words, by number."""
+        sizes = self.sizes[words]
+        ends = np.cumsum(self.sizes)
+        starts = np.repeat(ends[words] - sizes, sizes)
+        return CodedWords(self.ids[starts + _places(sizes)], sizes)
+
+
+def _places(sizes: Integers) -> Integers:
+    """Number the symbols of words, from 0 in each."""
+    ends = np.cumsum(sizes)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
 
 
 class PromptEncoder:
@@ -28,20 +55,50 @@ class PromptEncoder:
             prompt_token(prompt, reader.factors, v, parity) for v in values for parity in (0, 1)
         ]
         self.rows = np.asarray(rows, np.int32)
+        self.symbols = tuple(prompt.symbols)
         self.ids = {symbol: 2 * i for i, symbol in enumerate(prompt.symbols, start=self.first)}
 
     def fits(self, word: Word) -> bool:
         """Say whether a word has a prompt here."""
         return len(word) <= self.longest and self.ids.keys() >= set(word)
 
-    def prompts(self, words: Sequence[Word]) -> Prompts:
-        """Return the prompts of words that fit."""
+    def coded(self, words: Sequence[Word]) -> CodedWords:
+        """Return words that fit in numbers."""
         sizes = np.fromiter(map(len, words), np.int64, len(words))
-        lengths = sizes + self.first
-        ids = np.zeros((int(lengths.max(initial=0)), len(words)), np.int32)
-        inputs = np.repeat(np.arange(len(words)), sizes)
-        places = np.arange(len(inputs)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + self.first
         symbols = map(self.ids.__getitem__, chain.from_iterable(words))
-        ids[places, inputs] = np.fromiter(symbols, np.int32, len(inputs))
+        return CodedWords(np.fromiter(symbols, np.int32, int(sizes.sum())), sizes)
+
+    def word(self, words: CodedWords, number: int) -> Word:
+        """Return one of the words as symbols."""
+        ids = words.part(np.array([number])).ids // 2 - self.first
+        return tuple(self.symbols[index] for index in ids.tolist())
+
+    def prompts(self, words: Sequence[Word] | CodedWords) -> Prompts:
+        """Return the prompts of words that fit."""
+        coded = words if isinstance(words, CodedWords) else self.coded(words)
+        lengths = coded.sizes + self.first
+        ids = np.zeros((int(lengths.max(initial=0)), len(coded)), np.int32)
+        inputs = np.repeat(np.arange(len(coded)), coded.sizes)
+        ids[_places(coded.sizes) + self.first, inputs] = coded.ids
         ids += (np.arange(1, len(ids) + 1) % 2).astype(np.int32)[:, None]
         return Prompts(self.rows, ids, lengths)
+
+
+class TextEncoder:
+    """Texts whose characters are symbols, many at once."""
+
+    def __init__(self, encoder: PromptEncoder, allowed: Collection[str]) -> None:
+        self._longest = encoder.longest
+        letters = {s: i for s, i in encoder.ids.items() if len(s) == 1 and s in allowed}
+        self._ids = np.full(max(map(ord, letters), default=0) + 2, -1, np.int32)
+        self._ids[[ord(letter) for letter in letters]] = list(letters.values())
+
+    def coded(self, texts: Sequence[str]) -> tuple[CodedWords, Flags]:
+        """Return texts as words, and which of them are words that fit."""
+        points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
+        ids = self._ids[np.minimum(points, len(self._ids) - 1)]
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        fits = sizes <= self._longest
+        if (ids < 0).any():
+            fits[np.repeat(np.arange(len(texts)), sizes)[ids < 0]] = False
+        return CodedWords(ids, sizes), fits

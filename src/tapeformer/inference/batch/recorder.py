@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from tapeformer.bundle.save import model_digest
 from tapeformer.faults import TapeformerError
+from tapeformer.inference.batch.columns import ERROR, AnswerColumns, Ending, encoded, ending
+from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
-from tapeformer.inference.records import Record, model_record, outcome_record
+from tapeformer.inference.records import Record, model_record
 from tapeformer.machine.word import parse_word
-
-ERROR = "error"
+from tapeformer.windows import Integers
 
 
 class Line(NamedTuple):
@@ -23,7 +26,17 @@ class Line(NamedTuple):
     text: str
 
 
-encoded = json.JSONEncoder(ensure_ascii=False).encode
+class Answered(NamedTuple):
+    """The answers to a group of lines: how many came to each outcome, and their lines."""
+
+    outcomes: Counter[str]
+    content: bytes
+
+
+def joined(lines: Iterable[Line]) -> Answered:
+    """Return lines as they are written to a file."""
+    outcomes, texts = zip(*lines, strict=True)
+    return Answered(Counter(outcomes), "\n".join((*texts, "")).encode())
 
 
 class Recorder:
@@ -32,38 +45,66 @@ class Recorder:
     def __init__(self, model: BatchModel) -> None:
         self.machine, self.spaced = model.machine, model.options.spaced
         self.runner = BatchRunner(model.bundle, model.options)
+        self.columns = AnswerColumns(self.runner)
+        self.encoder = TextEncoder(self.runner.encoder, self.machine.word_symbols)
         start = answer_start(None, model_digest(model.bundle), self.spaced)
         del start["input"]
         self.start = encoded(start)[1:-1]
         self.model = encoded(start | model_record(model.bundle))[1:-1]
 
-    def lines(self, texts: list[str]) -> list[Line]:
+    def lines(self, texts: Sequence[str]) -> list[Line]:
         """The answers to some inputs, in order; equal ones are answered once."""
         distinct = list(dict.fromkeys(texts))
-        known = dict(zip(distinct, self._answered(distinct), strict=True))
+        lines = [self._line(*pair) for pair in zip(distinct, self._endings(distinct), strict=True)]
+        if len(distinct) == len(texts):
+            return lines
+        known = dict(zip(distinct, lines, strict=True))
         return [known[text] for text in texts]
 
-    def _answered(self, texts: list[str]) -> list[Line]:
-        parsed = [self._parsed(text) for text in texts]
-        words = [word for word in parsed if not isinstance(word, TapeformerError)]
-        answers = iter(self.runner.answers(words))
-        found = (word if isinstance(word, TapeformerError) else next(answers) for word in parsed)
-        return [self._line(text, answer) for text, answer in zip(texts, found, strict=True)]
+    def _endings(self, texts: Sequence[str]) -> Iterator[Ending]:
+        found: list[Ending | None] = [None] * len(texts)
+        fitting, words = self._words(texts)
+        for block in self.runner.blocks(words):
+            numbers = fitting[block.numbers].tolist()
+            for number, end in zip(numbers, self.columns.endings(block), strict=True):
+                found[number] = end
+        for text, known in zip(texts, found, strict=True):
+            yield known or ending(self._alone(text))
 
-    def _parsed(self, text: str) -> tuple[str, ...] | TapeformerError:
+    def _words(self, texts: Sequence[str]) -> tuple[Integers, CodedWords]:
+        """Return the texts that fit, by number, and their words."""
+        if self.runner.batch is None:
+            texts = ()
+        if not self.spaced:
+            words, fits = self.encoder.coded(texts)
+            fitting = np.flatnonzero(fits)
+            return fitting, words.part(fitting)
+        parsed = [(number, self._parsed(text)) for number, text in enumerate(texts)]
+        encoder = self.runner.encoder
+        kept = [
+            (number, word)
+            for number, word in parsed
+            if not isinstance(word, TapeformerError) and encoder.fits(word)
+        ]
+        numbers = np.array([number for number, _ in kept], np.int64)
+        return numbers, encoder.coded([word for _, word in kept])
+
+    def _alone(self, text: str) -> Found:
+        """Return what an input comes to that does not run beside others."""
+        word = self._parsed(text)
+        return word if isinstance(word, TapeformerError) else self.runner.alone(word)
+
+    def _parsed(self, text: str) -> Word | TapeformerError:
         try:
             return parse_word(self.machine, text, self.spaced)
         except TapeformerError as error:
             return error
 
-    def _line(self, text: str, answer: Found) -> Line:
-        """Return the record of an answer: its input, what is the same in all, and the rest."""
-        if isinstance(answer, TapeformerError):
-            outcome, shared, rest = ERROR, self.start, encoded({ERROR: str(answer)})
-        else:
-            outcome, shared = answer.outcome.value, self.model
-            rest = encoded(outcome_record(answer))
-        return Line(outcome, f'{{"input": {encoded(text)}, {shared}, {rest[1:]}')
+    def _line(self, text: str, end: Ending) -> Line:
+        """Return the line of an answer: its input, what is the same in all, and the rest."""
+        outcome, rest = end
+        shared = self.start if outcome == ERROR else self.model
+        return Line(outcome, f'{{"input": {encoded(text)}, {shared}, {rest}')
 
 
 def answer_start(text: str | None, digest: str, spaced: bool) -> Record:
@@ -77,6 +118,7 @@ class AnswerLines:
 
     model: BatchModel
 
-    def ready(self) -> Callable[[list[str]], list[Line]]:
+    def ready(self) -> Callable[[Sequence[str]], Answered]:
         """Load the model, and its machine code where there is any."""
-        return Recorder(self.model).lines
+        recorder = Recorder(self.model)
+        return lambda texts: joined(recorder.lines(texts))

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
+from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.batch.engine_choice import run_chosen
-from tapeformer.inference.batch.files import LOCAL, Inputs, Summary, run_file
+from tapeformer.inference.batch.files import LOCAL, Summary, run_file
+from tapeformer.inference.batch.inputs import Inputs, opened
 from tapeformer.inference.batch.runner import (
     MOST_TOKENS,
     BatchModel,
@@ -54,8 +55,9 @@ def run_batch_file(
     """
     check_called(watch=watch)
     asked, model = _asked(machine, options)
-    lines, target = lines_of("inputs", inputs), path_of("answers", answers)
-    return answer_lines(model, lines, target, asked, watch, Where(cluster=cluster))
+    source, target = path_of("inputs", inputs), path_of("answers", answers)
+    with opened(source) as lines:
+        return answer_lines(model, lines, target, asked, watch, Where(cluster=cluster))
 
 
 def answer_lines(
@@ -87,21 +89,6 @@ def check_batch(options: RunOptions) -> None:
         raise _refused("a batch resumes from its answers", "leave out checkpoint")
     if options.engine not in ENGINES or options.variant:
         raise _refused("a batch runs as machine code", "leave out the options on the engine")
-
-
-def lines_of(name: str, given: object) -> Inputs:
-    """Return the lines of a file that an argument of some name gives."""
-    source = path_of(name, given)
-    try:
-        return Inputs(source.read_bytes())
-    except OSError as error:
-        raise unreadable(source, error) from None
-
-
-def unreadable(path: Path, error: OSError) -> TapeformerError:
-    """Return the error for a file of inputs that cannot be read."""
-    why = f"the inputs cannot be read: {error.strerror or error}"
-    return TapeformerError(Fault(why, SourceLocation(str(path)), remedy="one input per line"))
 
 
 def _asked(machine: Source, options: dict[str, Any]) -> tuple[RunOptions, Model]:

@@ -8,13 +8,15 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
+
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.batch import BatchEngine, Budget, Ended
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
-from tapeformer.inference.batch.prompts import PromptEncoder, Word
+from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import Counters, Generation, Limits, finished, generate
 from tapeformer.machine.record import TuringMachine
@@ -77,6 +79,21 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Inputs that have ended together, by their numbers, each after `prompt_tokens` of its own.
+
+    `found` has what they came to where that is not to be read from their windows. Windows are
+    valid until the next block is asked for.
+    """
+
+    numbers: Integers
+    ended: Ended
+    prompt_tokens: Integers
+    seconds: float
+    found: list[Found] | None = None
+
+
 class BatchRunner:
     """One model, ready for any number of inputs."""
 
@@ -91,6 +108,11 @@ class BatchRunner:
         except NotLogicError:
             self.batch = None
 
+    @property
+    def engine(self) -> str:
+        """The name of the engine that answers many inputs at once."""
+        return self.batch.name if self.batch is not None else ""
+
     def answers(self, words: Sequence[Word]) -> list[Found]:
         """Return what each input comes to, in order; an input that does not fit gives its error."""
         found: list[Found | None] = [None] * len(words)
@@ -99,43 +121,53 @@ class BatchRunner:
             if self.batch is not None and self.encoder.fits(word):
                 fitting.append(index)
             else:
-                found[index] = self._alone(word)
-        fitting.sort(key=lambda index: len(words[index]))
-        size = self.batch.inputs if self.batch is not None else 1
-        for start in range(0, len(fitting), size):
-            group = fitting[start : start + size]
-            for number, answer in self._group([words[index] for index in group]):
-                found[group[number]] = answer
+                found[index] = self.alone(word)
+        for block in self.blocks(self.encoder.coded([words[index] for index in fitting])):
+            for number, answer in zip(block.numbers.tolist(), self.found(block), strict=True):
+                found[fitting[number]] = answer
         return [answer for answer in found if answer is not None]
 
-    def _group(self, words: Sequence[Word]) -> Iterator[tuple[int, Found]]:
-        """Answer words that fit, each with its number, in the order in which they end."""
+    def found(self, block: Block) -> Iterator[Found]:
+        """Yield what each input of a block came to."""
+        if block.found is not None:
+            return iter(block.found)
+        return answers_of(self.reader, self.engine, block.ended, block.prompt_tokens, block.seconds)
+
+    def blocks(self, words: CodedWords) -> Iterator[Block]:
+        """Run words that fit, those of similar lengths together; yield them as they end."""
+        order = np.argsort(words.sizes, kind="stable")
+        size = self.batch.inputs if self.batch is not None else 1
+        for start in range(0, len(order), size):
+            group = order[start : start + size]
+            yield from self._group(group, words.part(group))
+
+    def _group(self, group: Integers, words: CodedWords) -> Iterator[Block]:
+        """Run words side by side."""
         assert self.batch is not None
         started, reader = perf_counter(), self.reader
         prompts = self.encoder.prompts(words)
         for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.budget):
+            found = None
             if ended.doubted.any():
-                yield from ((int(n), self._alone(words[n])) for n in ended.inputs)
+                found = [self.alone(self.encoder.word(words, n)) for n in ended.inputs.tolist()]
             elif self.rest and not ended.stopped.any():
-                yield from self._continued(words, ended)
-            else:
-                seconds = (perf_counter() - started) / len(words)
-                lengths = prompts.lengths[ended.inputs]
-                found = answers_of(reader, self.batch.name, ended, lengths, seconds)
-                yield from zip(ended.inputs.tolist(), found, strict=True)
+                found = list(self._continued(words, ended))
+            seconds = (perf_counter() - started) / len(words)
+            lengths = prompts.lengths[ended.inputs]
+            yield Block(group[ended.inputs], ended, lengths, seconds, found)
 
-    def _continued(self, words: Sequence[Word], ended: Ended) -> Iterator[tuple[int, Found]]:
+    def _continued(self, words: CodedWords, ended: Ended) -> Iterator[Found]:
         """Go on with inputs that have fewer steps left than a token makes: one may end in those."""
         columns = (ended.inputs, ended.tokens, ended.counted, ended.before, ended.margin)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         for number, (index, tokens, steps, before, margin) in enumerate(rows):
-            run = Generation(self.bundle, words[index], "sparse")
+            run = Generation(self.bundle, self.encoder.word(words, index), "sparse")
             counts = Counters(tokens, steps, before if steps else None)
             run.resume(ended.windows.rows(number), run.prompt_tokens, counts)
             run.engine.margin = margin
-            yield index, _or_error(partial(finished, run, self.options.limits))
+            yield _or_error(partial(finished, run, self.options.limits))
 
-    def _alone(self, word: Word) -> Found:
+    def alone(self, word: Word) -> Found:
         """Return an input that machine code cannot decide, by the sparse engine."""
         options = self.options
         return _or_error(

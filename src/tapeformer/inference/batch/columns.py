@@ -1,0 +1,91 @@
+"""What inputs that end together came to, as JSON: columns of text instead of an object for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from tapeformer.constructions.decoded_many import DecodedMany
+from tapeformer.faults import TapeformerError
+from tapeformer.inference.batch.runner import BatchRunner, Block, Found
+from tapeformer.inference.records import OUTCOME_KEYS, outcome_record
+from tapeformer.simulator.result import Outcome
+
+ERROR = "error"
+"""The outcome of an input that is refused, and the key of the reason."""
+
+Ending = tuple[str, str]
+"""The outcome of an input, and the JSON that its line ends with, after the keys of its model."""
+
+encoded = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def ending(found: Found) -> Ending:
+    """Return the end of one input's line."""
+    if isinstance(found, TapeformerError):
+        return ERROR, encoded({ERROR: str(found)})[1:]
+    return found.outcome.value, encoded(outcome_record(found))[1:]
+
+
+class AnswerColumns:
+    """Reads blocks of one model."""
+
+    def __init__(self, runner: BatchRunner) -> None:
+        self.runner, self.reader = runner, runner.reader
+        self.glue = " " if self.reader.bundle.answer["spaced"] else ""
+
+    def endings(self, block: Block) -> Iterable[Ending]:
+        """Return the end of the line of each input of a block, in order."""
+        decode = self.reader.decode_many
+        if block.found is not None or decode is None:
+            return map(ending, self.runner.found(block))
+        many = decode(block.ended.windows)
+        outcomes = [
+            outcome or Outcome.LIMIT for outcome in self.reader.outcomes(block.ended.windows)
+        ]
+        names = [outcome.value for outcome in outcomes]
+        template = _template(encoded(self.runner.engine), len(many.tapes))
+        lines = map(template.__mod__, zip(*self._columns(block, names, many), strict=True))
+        found = zip(names, lines, strict=True)
+        return found if many.readable.all() else self._with_others(block, many, found)
+
+    def _columns(self, block: Block, outcomes: list[str], many: DecodedMany) -> Iterator[list[Any]]:
+        """Yield a list for each place of the template."""
+        states, symbols = _in_json(many.state_names), _in_json(many.symbol_names)
+        ended = block.ended
+        yield outcomes
+        yield [states[state] for state in many.states.tolist()]
+        yield ended.counted.tolist()
+        yield from (column.texts(symbols, self.glue) for column in many.tapes)
+        yield from (column.heads.tolist() for column in many.tapes)
+        yield from (part.tolist() for part in (block.prompt_tokens, ended.before, ended.tokens))
+        margins = ended.margin.tolist()
+        known = {margin: repr(margin) if isfinite(margin) else "null" for margin in set(margins)}
+        yield [known[margin] for margin in margins]
+
+    def _with_others(
+        self, block: Block, many: DecodedMany, found: Iterable[Ending]
+    ) -> Iterator[Ending]:
+        """Read what cannot be read together one by one."""
+        answers = self.runner.found(block)
+        for readable, line, answer in zip(many.readable.tolist(), found, answers, strict=True):
+            yield line if readable else ending(answer)
+
+
+@lru_cache(maxsize=16)
+def _template(engine: str, tapes: int) -> str:
+    """Return the end of a line with places for what differs between inputs."""
+    places = dict.fromkeys(OUTCOME_KEYS, "%s")
+    places |= {"engine": engine, "outcome": '"%s"', "state": '"%s"', "grown": "0"}
+    places["tapes"] = "[" + ", ".join(['"%s"'] * tapes) + "]"
+    places["heads"] = "[" + ", ".join(["%s"] * tapes) + "]"
+    return ", ".join(f'"{key}": {place}' for key, place in places.items()) + "}"
+
+
+@lru_cache(maxsize=16)
+def _in_json(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names as they are written between quotes."""
+    return tuple(encoded(name)[1:-1] for name in names)
