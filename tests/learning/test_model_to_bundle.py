@@ -14,7 +14,11 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.sparse import Engine
 from tapeformer.explorer.session import Session
-from tapeformer.inference.model import find_model
+from tapeformer.inference.batch.run import batch_options
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.model import LEARNED_TOKENS, find_model
+from tapeformer.inference.options import RunOptions
+from tapeformer.inference.run import limits_for
 from tapeformer.learning.fields import TokenFields
 from tapeformer.learning.level_model import LevelModel
 from tapeformer.learning.model_to_bundle import bundle_of
@@ -72,6 +76,13 @@ def test_a_bundle_says_what_the_blocks_say(
         same.append(made.advance(1)[0] == expected[place])
     share = float(np.mean(same))
     assert share > 0.999, share
+
+
+def test_a_batch_ends_where_a_single_run_does(bundle: Bundle) -> None:
+    assert batch_options(bundle, RunOptions()).max_tokens == LEARNED_TOKENS
+    assert batch_options(bundle, RunOptions(max_tokens=7)).max_tokens == 7
+    generation = Generation(bundle, ("a",), "sparse")
+    assert limits_for(generation, RunOptions()).max_tokens == LEARNED_TOKENS
 
 
 def test_every_command_takes_it(bundle: Bundle, tmp_path: Path) -> None:

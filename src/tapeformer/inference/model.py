@@ -29,6 +29,13 @@ Source = str | PathLike[str] | TuringMachine | Bundle
 Word = str | Sequence[str]
 
 
+def most_tokens(bundle: Bundle) -> int | None:
+    """Return how far a model may run where no limit was given; None where it is as compiled."""
+    if bundle.learned:
+        return LEARNED_TOKENS
+    return MODIFIED_TOKENS if bundle.modified else None
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A machine with options on compiling it, or a bundle that is compiled already."""

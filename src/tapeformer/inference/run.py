@@ -13,12 +13,11 @@ from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
 from tapeformer.inference.generation import Generation, Limits, finished
 from tapeformer.inference.model import (
-    LEARNED_TOKENS,
-    MODIFIED_TOKENS,
     Model,
     Source,
     Word,
     find_model,
+    most_tokens,
     symbols_of,
 )
 from tapeformer.inference.options import RunOptions, check_called, run_options
@@ -87,9 +86,6 @@ def started(
 
 def limits_for(generation: Generation, options: RunOptions) -> Limits:
     """Return the limits asked for; edited or learned parameters get one on tokens even where none was."""
-    bundle = generation.reader.bundle
-    if bundle.learned and options.max_tokens is None:
-        return Limits(options.max_steps, LEARNED_TOKENS)
-    if bundle.modified and options.max_tokens is None:
-        return Limits(options.max_steps, MODIFIED_TOKENS)
+    if options.max_tokens is None:
+        return Limits(options.max_steps, most_tokens(generation.reader.bundle))
     return options.limits

@@ -19,7 +19,7 @@ from tapeformer.inference.batch.runner import (
     BatchRunner,
     Found,
 )
-from tapeformer.inference.model import MODIFIED_TOKENS, Model, Source, Word, find_model, symbols_of
+from tapeformer.inference.model import Model, Source, Word, find_model, most_tokens, symbols_of
 from tapeformer.inference.options import RunOptions, check_called, run_options
 from tapeformer.inference.workers import Where
 
@@ -77,8 +77,8 @@ def answer_lines(
 
 
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:
-    """Return how far each word may go; edited parameters get a limit even where none was given."""
-    most = options.max_tokens or (MODIFIED_TOKENS if bundle.modified else MOST_TOKENS)
+    """Return how far each word may go; edited or learned parameters get a limit in any case."""
+    most = options.max_tokens or most_tokens(bundle) or MOST_TOKENS
     engine = "gpu" if options.engine == "gpu" else "native"
     return BatchOptions(engine, options.max_steps, most, options.spaced)
 
