@@ -126,6 +126,17 @@ def test_the_small_example_is_exact_beyond_training_only_if_tied(tmp_path: Path)
     assert wrong["untied", 2 * record["trained_on"]] > 0
 
 
+def test_results_of_before_an_entry_was_there_are_resumed(
+    whole: Path, experiment: Experiment, folder: Path, tmp_path: Path
+) -> None:
+    record = json.loads((whole / "tied.json").read_text())
+    del record["config"]["arm"]["prior"], record["config"]["data"]["near_misses"]
+    (tmp_path / "tied.json").write_text(json.dumps(record))
+    found = run_experiment(experiment, folder, tmp_path, device="cpu")
+    assert len(found["results"]) == 2
+    assert not list(tmp_path.glob("*.npz"))
+
+
 def test_bad_configurations_are_told(tmp_path: Path) -> None:
     config = tmp_path / "bad.json"
     config.write_text('{"data": {"machin": "palindrome"}, "arms": {"a": {}}}')

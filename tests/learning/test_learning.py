@@ -13,13 +13,15 @@ from tapeformer.inference.model import find_model
 from tapeformer.learning.compiled_model import CompiledModel, SharedParameters, Step
 from tapeformer.learning.config import DataConfig
 from tapeformer.learning.far import load_far
+from tapeformer.learning.keys import GroupKeys
 from tapeformer.learning.learned_arm import continued
 from tapeformer.learning.level_model import LevelModel
 from tapeformer.learning.prepare import prepare
-from tapeformer.learning.situations import BLOCKS, Reader, row_hash
+from tapeformer.learning.situations import BLOCKS, Reader
 from tapeformer.learning.soft_model import SoftModel
-from tapeformer.learning.tables import by_level, table
+from tapeformer.learning.tables import by_level, collected
 from tapeformer.learning.traces import DeviceTraces, load_traces, on_device
+from tapeformer.learning.words import test_words as experiment_words
 
 CPU = torch.device("cpu")
 DATA = DataConfig("palindrome", train_up_to=8, test=(8,), count=20, levels=5)
@@ -48,8 +50,23 @@ def test_every_factor_has_one_block_that_says_it(traces: DeviceTraces) -> None:
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_situation_determines_what_follows(traces: DeviceTraces, name: str) -> None:
     model = LevelModel(traces.fields, True, [0], 8, 1)
-    rows = table(Reader(traces.fields, name, CPU), model.copies_of(name), [traces])
-    assert len(torch.unique(row_hash(rows.inputs))) == len(rows) > 10
+    rows = collected([traces], model.copies_of, [name])[name].table
+    assert len(torch.unique(rows.inputs, dim=0)) == len(rows) > 10
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_equal_situations_are_collected_once(traces: DeviceTraces, name: str) -> None:
+    reader = Reader(traces.fields, name, CPU)
+    inputs, outputs = reader.rows(traces.tokens, traces.at, traces.first)
+    whole = torch.cat([inputs, outputs], -1).flatten(0, 1)
+    rows, times = torch.unique(whole, dim=0, return_counts=True)
+    found = collected([traces], lambda _: torch.zeros_like, [name])[name]
+    assert len(found.table) == len(rows)
+    assert found.table.times.sort().values.tolist() == times.sort().values.tolist()
+    groups = GroupKeys(traces)
+    for number in range(len(reader.views)):
+        own = found.table.inputs[found.row_numbers(number, groups)]
+        assert torch.equal(own, inputs[number])
 
 
 def test_learned_heads_at_the_right_distances_bring_what_given_ones_do(
@@ -69,6 +86,14 @@ def test_learned_heads_at_the_right_distances_bring_what_given_ones_do(
     assert model.distances() == [[2**level - 1 for level in range(fields.levels)]]
 
 
+def test_near_misses_differ_from_their_mirror_in_one_letter() -> None:
+    config = replace(DATA, test_words=2, test_near_misses=3, test_others=1)
+    words = list(experiment_words(config, ("a", "b"), 40))
+    wrong = [sum(a != b for a, b in zip(word, reversed(word), strict=True)) for word in words]
+    assert wrong[:5] == [0, 0, 2, 2, 2]
+    assert len(words) == 6
+
+
 def test_a_law_is_continued_only_where_distances_follow_it() -> None:
     assert continued([0, 1, 3, 7, None], [0, 1, 3, 7, 90], 7) == [0, 1, 3, 7, 15, 31, 63]
     assert continued([0, 1, 3, 7, 99], [0, 1, 3, 7, 99], 6) == [0, 1, 3, 7, 15, 31]
@@ -84,8 +109,9 @@ def test_long_traces_come_in_parts_that_hold_the_same_situations(
     prepare(replace(DATA, far=8), tmp_path)
     kept, tokens = load_far(tmp_path, 8, CPU)
     assert tokens == len(whole.at)
+    found = collected([whole], lambda _: by_level, BLOCKS)
     for name in BLOCKS:
-        rows = table(Reader(whole.fields, name, CPU), by_level, [whole])
+        rows = found[name].table
         assert len(rows) == len(kept[name])
         assert int(rows.times.sum()) == int(kept[name].times.sum())
 
@@ -94,10 +120,9 @@ def test_walks_show_more_situations(tmp_path: Path, traces: DeviceTraces) -> Non
     prepare(replace(DATA, walks=1, walk_steps=80, test=()), tmp_path)
     walks = on_device(load_traces(tmp_path / "walks.npz"), CPU)
     model = LevelModel(traces.fields, True, [0], 8, 1)
-    reader = Reader(traces.fields, "stack", CPU)
-    alone = table(reader, model.copies_of("stack"), [traces])
-    both = table(reader, model.copies_of("stack"), [traces, walks])
-    assert len(both) > len(alone)
+    alone = collected([traces], model.copies_of, ["stack"])["stack"]
+    both = collected([traces, walks], model.copies_of, ["stack"])["stack"]
+    assert len(both.table) > len(alone.table)
 
 
 def test_compiled_weights_without_noise_say_every_token(traces: DeviceTraces) -> None:

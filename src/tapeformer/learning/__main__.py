@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 from tapeformer.learning.config import load_config
@@ -17,18 +18,28 @@ from tapeformer.learning.experiment import run_experiment
 
 def main() -> None:
     """Run the arms that are named, or all of them, on prepared data."""
-    config, data, output, *arms = sys.argv[1:]
+    given = _parser().parse_args()
     device = join()
     found = run_experiment(
-        load_config(config),
-        Path(data),
-        Path(output),
-        arms=arms or None,
+        load_config(given.config),
+        given.data,
+        given.output,
+        arms=given.arms or None,
+        longest=given.longest,
         device=None if device is None else str(device),
         watch=lambda text: print(text, file=sys.stderr, flush=True),
     )
     if team().rank == 0:
         print(json.dumps(found))
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("python -m tapeformer.learning", description=__doc__)
+    for name in ("config", "data", "output"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("arms", nargs="*")
+    parser.add_argument("--longest", type=int, help="leave out longer test words")
+    return parser
 
 
 if __name__ == "__main__":

@@ -46,8 +46,9 @@ class Task:
     @property
     def training(self) -> Training:
         """How to train, with what the arm has of its own."""
-        decay = self.arm.weight_decay
-        return self.given if decay is None else replace(self.given, weight_decay=decay)
+        given, arm = self.given, self.arm
+        decay = given.weight_decay if arm.weight_decay is None else arm.weight_decay
+        return replace(given, weight_decay=decay, steps=arm.steps or given.steps)
 
     @cached_property
     def train(self) -> DeviceTraces:

@@ -32,10 +32,10 @@ def attention_arm(task: Task) -> Trained:
         at, _ = runs(train, BATCH, training.crop, generators)
         return model.scores(train.tokens[at])[0].mean((1, 2)).sum()
 
-    steps = optimise([adam(model, training)], loss, training, task.watch)
+    clock = optimise([adam(model, training)], loss, training, task.watch)
     scores = {length: _scores(task, model, length) for length in task.near}
     parameters = sum(p.numel() for p in model.parameters()) // len(task.seeds)
-    return Trained(scores, parameters, 0.0, {}, {"steps": steps, "width": width})
+    return Trained(scores, parameters, 0.0, {}, {**clock.record(), "width": width})
 
 
 def _scores(task: Task, model: AttentionModel, length: int) -> list[Score]:

@@ -31,11 +31,11 @@ def compiled_arm(task: Task) -> Trained:
     groups = [{"params": [model.values], "rate": RATE}]
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
     torch.set_float32_matmul_precision("high")
-    steps = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
+    clock = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
     torch.set_float32_matmul_precision("highest")
     scores = {length: _scores(task, model, shared, length) for length in task.near}
     untrained = {shortest: [score.wrong for score in before]}
-    about = {"steps": steps, "noise": task.arm.noise, "wrong_before_training": untrained}
+    about = {"noise": task.arm.noise, "wrong_before_training": untrained, **clock.record()}
     return Trained(scores, model.values.shape[1], 0.0, dict(model.state_dict()), about)
 
 

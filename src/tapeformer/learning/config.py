@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from tapeformer.faults import Fault, SourceLocation, TapeformerError, described,
 LOOK_BACKS = ("given", "learned", "rope", "alibi", "nope")
 SUPERVISION = ("all", "control")
 START = ("random", "compiled")
+PRIORS = ("flat", "near")
 Record = TypeVar("Record", bound="DataConfig | Arm | Training")
 
 
@@ -22,10 +23,13 @@ class DataConfig:
 
     `levels` is the number of levels in training; longer words get the levels that they need. `walks`
     random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
-    each: traces beside those of the machine, for arms that ask for them. Of test lengths from `far`
-    on only the distinct situations are kept, with how often each occurs. A run is followed for
-    `max_steps` steps, in tests for `test_steps`. Where `mirrored` words are drawn, those for testing
-    all read the same backwards; `test_others` adds words drawn at random.
+    each on a word of `walk_letters` (as in training if not told): traces beside those of the machine,
+    for arms that ask for them. Of test lengths from `far` on only the distinct situations are kept,
+    with how often each occurs. A run is followed for `max_steps` steps, in tests for `test_steps`.
+
+    A share `mirrored` of the `count` training words, and if there is any all `test_words`, read the
+    same backwards; `near_misses` and `test_near_misses` add words that do so but for one letter, and
+    `test_others` words drawn at random.
     """
 
     machine: str
@@ -34,7 +38,9 @@ class DataConfig:
     count: int = 300
     test_words: int = 1
     test_others: int = 0
+    test_near_misses: int = 0
     mirrored: float = 0.9
+    near_misses: int = 0
     levels: int = 12
     seed: int = 0
     max_steps: int | None = None
@@ -42,6 +48,7 @@ class DataConfig:
     walks: int = 0
     walk_states: int = 5
     walk_steps: int = 4000
+    walk_letters: int | None = None
     far: int = 10_000
 
     def levels_for(self, length: int) -> int:
@@ -61,7 +68,8 @@ class Arm:
     """One line of an experiment: what is shared, how the model looks back, what it is told.
 
     `start: compiled` trains the compiled Transformer itself, after noise of a standard deviation
-    was added to its weights. `longest` leaves out test lengths beyond it.
+    was added to its weights. Where look-backs are learned, a `prior` of `near` distances starts
+    their softmax at weights that fall with the distance. `longest` leaves out test lengths beyond it.
     """
 
     tied: bool = True
@@ -73,8 +81,10 @@ class Arm:
     walks: bool = False
     words: int | None = None
     weight_decay: float | None = None
+    steps: int | None = None
     start: str = "random"
     noise: float = 0.0
+    prior: str = "flat"
     longest: int | None = None
 
 
@@ -178,6 +188,7 @@ def _checked(experiment: Experiment, path: Path) -> Experiment:
             (arm.look_backs, LOOK_BACKS),
             (arm.supervision, SUPERVISION),
             (arm.start, START),
+            (arm.prior, PRIORS),
         )
         for given, known in choices:
             if given not in known:
@@ -188,6 +199,19 @@ def _checked(experiment: Experiment, path: Path) -> Experiment:
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise _refused(path, "lengths, seeds and count are whole numbers, 0 or more")
     return experiment
+
+
+def completed(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration from a file with entries that it does not name at their defaults."""
+    kinds = {"arm": Arm, "data": DataConfig, "training": Training}
+    return {
+        key: {**_defaults(kinds[key]), **entry} if key in kinds else entry
+        for key, entry in stored.items()
+    }
+
+
+def _defaults(kind: type[DataConfig | Arm | Training]) -> dict[str, Any]:
+    return {part.name: part.default for part in fields(kind) if part.default is not MISSING}
 
 
 def _refused(

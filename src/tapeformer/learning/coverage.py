@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from tapeformer.learning.tables import Table, input_keys, looked_up
+from tapeformer.learning.keys import looked_up
+from tapeformer.learning.tables import Table, input_keys
 
 EXAMINED = 200
 """Wrong situations that are compared with all of training."""

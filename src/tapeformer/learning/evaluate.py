@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from tapeformer.learning.coverage import coverage
+from tapeformer.learning.keys import GroupKeys
 from tapeformer.learning.level_model import LevelModel
-from tapeformer.learning.situations import BLOCKS, Reader
-from tapeformer.learning.tables import Table, chunks, situations, table
+from tapeformer.learning.situations import BLOCKS
+from tapeformer.learning.tables import Collector, Table, collected
 from tapeformer.learning.traces import DeviceTraces
 
 ROWS = {"cpu": 1 << 12, "cuda": 1 << 16}
@@ -40,13 +41,27 @@ Tables = Mapping[str, Table]
 
 @torch.no_grad()
 def evaluate(
-    model: LevelModel, every: Iterable[DeviceTraces], blocks: tuple[str, ...] = BLOCKS
+    model: LevelModel,
+    every: Sequence[DeviceTraces],
+    blocks: tuple[str, ...] = BLOCKS,
+    trained: Tables | None = None,
 ) -> list[Score]:
-    """Score every seed on traces, or parts of one; a token is wrong if any of its factors is."""
-    errors = [error for traces in every for error in _all_errors(model, traces, blocks)]
+    """Score every seed on traces, or parts of one; a token is wrong if any of its factors is.
+
+    Each distinct situation is asked once. With those of training, a score says what was new.
+    """
+    tested = collected(every, model.copies_of, blocks)
+    answers = {name: right(model, name, found.table) for name, found in tested.items()}
+    errors = [_errors(GroupKeys(traces), tested, answers) for traces in every]
     per_block = torch.cat([error.by_block for error in errors], -1)
     by_level = torch.stack([error.by_level for error in errors]).sum(0)
-    return [_score(per_block[:, seed], by_level[seed], blocks) for seed in range(len(model.seeds))]
+    seeds = range(len(model.seeds))
+    scores = [_score(per_block[:, seed], by_level[seed], blocks) for seed in seeds]
+    if trained is None:
+        return scores
+    return [
+        replace(scores[seed], coverage=_coverage(trained, tested, answers, seed)) for seed in seeds
+    ]
 
 
 def _score(wrong: Tensor, by_level: Tensor, blocks: tuple[str, ...]) -> Score:
@@ -68,23 +83,21 @@ class _Errors:
     by_level: Tensor
 
 
-def _all_errors(model: LevelModel, traces: DeviceTraces, blocks: tuple[str, ...]) -> list[_Errors]:
-    readers = [Reader(traces.fields, name, traces.tokens.device) for name in blocks]
-    return [_errors(model, readers, traces, places) for places in chunks(traces)]
-
-
 def _errors(
-    model: LevelModel, readers: list[Reader], traces: DeviceTraces, places: slice
+    groups: GroupKeys, tested: Mapping[str, Collector], answers: Mapping[str, Tensor]
 ) -> _Errors:
-    levels = torch.zeros(len(model.seeds), traces.fields.levels + 1, device=traces.tokens.device)
-    wrong = []
-    for reader in readers:
-        found = situations(reader, model.copies_of(reader.block), traces, places)
-        rows = Table(found.inputs, found.outputs, found.copies, found.times)
-        bad = ~right(model, reader.block, rows)[:, found.inverse]
-        levels.index_add_(1, reader.levels, bad.sum(-1).float())
-        wrong.append(bad.any(1))
-    return _Errors(torch.stack(wrong), levels.long())
+    traces = groups.traces
+    seeds, device = len(next(iter(answers.values()))), traces.tokens.device
+    levels = torch.zeros(seeds, traces.fields.levels + 1, dtype=torch.long, device=device)
+    wrong = torch.zeros(len(tested), seeds, len(traces.at), dtype=torch.bool, device=device)
+    for (name, found), own in zip(tested.items(), wrong, strict=True):
+        if answers[name].all():
+            continue
+        for number, view in enumerate(found.reader.views):
+            bad = ~answers[name][:, found.row_numbers(number, groups)]
+            levels[:, view.level] += bad.sum(-1)
+            own |= bad
+    return _Errors(wrong, levels)
 
 
 @torch.no_grad()
@@ -100,26 +113,14 @@ def right(model: LevelModel, block: str, found: Table) -> Tensor:
     return answers
 
 
-def tables_of(
-    model: LevelModel, every: list[DeviceTraces], blocks: tuple[str, ...]
-) -> dict[str, Table]:
-    """Collect the situations of test traces, for each block."""
-    fields, device = every[0].fields, every[0].tokens.device
+def _coverage(
+    trained: Tables, tested: Mapping[str, Collector], answers: Mapping[str, Tensor], seed: int
+) -> dict[str, Any]:
+    """Say for each block what was new in a test, and what errors have in common."""
     return {
-        name: table(Reader(fields, name, device), model.copies_of(name), every) for name in blocks
+        name: coverage(trained[name], found.table, answers[name][seed], found.reader.input_names)
+        for name, found in tested.items()
     }
-
-
-def coverages(
-    model: LevelModel, trained: Tables, tested: Tables, names: Mapping[str, list[str]]
-) -> list[dict[str, Any]]:
-    """Say for each seed and block what was new in a test, and what errors have in common."""
-    found: list[dict[str, Any]] = [{} for _ in model.seeds]
-    for block, rows in tested.items():
-        answers = right(model, block, rows)
-        for seed, own in enumerate(found):
-            own[block] = coverage(trained[block], rows, answers[seed], names[block])
-    return found
 
 
 def evaluate_tables(model: LevelModel, tested: Tables, tokens: int) -> list[Score]:
@@ -128,9 +129,9 @@ def evaluate_tables(model: LevelModel, tested: Tables, tokens: int) -> list[Scor
     Zero is exact; otherwise `wrong` counts errors of blocks, at most one for each token.
     """
     totals = torch.zeros(len(model.seeds), len(tested), dtype=torch.long)
-    for number, (block, rows) in enumerate(tested.items()):
-        served = rows.served(model.copies_of(block))
-        totals[:, number] = (~right(model, block, served) * rows.times).sum(1).cpu()
+    for number, (block, every) in enumerate(tested.items()):
+        rows = every.served(model.copies_of(block))
+        totals[:, number] = (~right(model, block, rows) * rows.times).sum(1).cpu()
     return [
         Score(tokens, min(tokens, int(own.sum())), dict(zip(tested, own.tolist(), strict=True)))
         for own in totals

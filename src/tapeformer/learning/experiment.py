@@ -18,7 +18,7 @@ from tapeformer import __version__
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean
 from tapeformer.learning.arms import Task, Trained, run_arm
 from tapeformer.learning.checkpoint import Checkpoint
-from tapeformer.learning.config import Arm, Experiment
+from tapeformer.learning.config import Arm, Experiment, completed
 from tapeformer.learning.distributed import team
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.given_arm import scored_again
@@ -95,6 +95,8 @@ def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
         weights = [load_weights(stem, seed) for seed in task.seeds]
         found = scored_again(replace(task, lengths=left), weights)
         record["results"] += _rows(name, found, task.seeds)
+        again = {"lengths": list(left), **_made_with(task.device)}
+        record["scored_again"] = [*record.get("scored_again", []), again]
     record["data"] = _data_record(experiment, task.data)
     write_text(path, json.dumps(record, indent=1) + "\n")
 
@@ -190,7 +192,7 @@ def _data_record(experiment: Experiment, data: Path) -> dict[str, Any]:
         remedy = "`tapeformer learn CONFIG --prepare DIR` writes it"
         what = f"the data cannot be read: {error}"
         raise TapeformerError(Fault(what, SourceLocation(str(data)), remedy=remedy)) from None
-    if found["data"] != json.loads(json.dumps(experiment.data.record())):
+    if completed(found)["data"] != json.loads(json.dumps(experiment.data.record())):
         remedy = "prepare it again, in another folder"
         what = "the data is that of another experiment"
         raise TapeformerError(Fault(what, SourceLocation(str(data)), remedy=remedy))
@@ -202,7 +204,8 @@ def _done(path: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     if not path.exists():
         return None
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if any(found.get(key) != value for key, value in about.items()):
+    stored = {**found, "config": completed(found.get("config", {}))}
+    if any(stored.get(key) != value for key, value in about.items()):
         remedy = "choose another folder, or remove this file"
         what = "the file is the result of another experiment"
         raise TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy))
@@ -213,9 +216,9 @@ def _made_with(device: torch.device) -> dict[str, str]:
     """Return versions, a hash of this package's code, and the hardware."""
     cuda = device.type == "cuda"
     name = torch.cuda.get_device_name(device) if cuda else platform.processor() or "CPU"
-    code = sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        code.update(path.read_bytes())
+    code, package = sha256(), Path(__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        code.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
     versions = {"tapeformer": __version__, "code_sha256": code.hexdigest()}
     return {**versions, "torch": torch.__version__, "device": name}
 

@@ -10,6 +10,7 @@ from threading import Thread
 import numpy as np
 import torch
 
+from tapeformer.learning.keys import GroupKeys
 from tapeformer.learning.situations import BLOCKS, Reader
 from tapeformer.learning.tables import Collector, Table, by_level
 from tapeformer.learning.traces import TraceSet, on_device, test_name
@@ -20,19 +21,20 @@ COLUMNS = ("inputs", "outputs", "copies", "times")
 def save_far(parts: Iterable[TraceSet], path: Path) -> int:
     """Write the situations of a trace that comes in parts; return its tokens to predict."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    collectors: list[Collector] = []
+    found: dict[str, Collector] = {}
     tokens = 0
     for part in made_ahead(parts):
         there = on_device(part, device)
-        if not collectors:
+        if not found:
             readers = [Reader(there.fields, name, device) for name in BLOCKS]
-            collectors = [Collector(reader, by_level) for reader in readers]
-        for collector in collectors:
-            collector.add(there)
+            found = {reader.block: Collector(reader, by_level) for reader in readers}
+        groups = GroupKeys(there)
+        for collector in found.values():
+            collector.add(groups)
         tokens += part.predicted
     arrays = {
-        f"{name}.{column}": getattr(collector.table(), column).cpu().numpy()
-        for name, collector in zip(BLOCKS, collectors, strict=True)
+        f"{name}.{column}": getattr(collector.table, column).cpu().numpy()
+        for name, collector in found.items()
         for column in COLUMNS
     }
     partial = path.with_name(f".{path.name}")

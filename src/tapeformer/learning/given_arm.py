@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 
 import torch
@@ -10,19 +10,13 @@ from torch import Tensor
 
 from tapeformer.learning.arms import Task, Trained
 from tapeformer.learning.config import Arm
-from tapeformer.learning.evaluate import (
-    Score,
-    coverages,
-    evaluate,
-    evaluate_tables,
-    tables_of,
-)
+from tapeformer.learning.evaluate import Score, evaluate, evaluate_tables
 from tapeformer.learning.far import load_far
 from tapeformer.learning.level_model import LevelModel, hidden_for
-from tapeformer.learning.situations import BLOCKS, Reader
-from tapeformer.learning.tables import Table, table
+from tapeformer.learning.situations import BLOCKS
+from tapeformer.learning.tables import Table, collected
 from tapeformer.learning.traces import DeviceTraces
-from tapeformer.learning.train import BlockTrainer
+from tapeformer.learning.train import BlockTrainer, Progress
 
 SHARES = {"stack": 0.5, "clock": 0.1, "control": 0.4}
 """How the time of a training is shared out over the blocks."""
@@ -32,13 +26,15 @@ def given_arm(task: Task) -> Trained:
     """Train block after block, then score every seed at every length."""
     model = level_model(task).to(task.device)
     blocks = supervised(task.arm)
-    tables, steps = trained_blocks(task, model, task.level_traces, blocks)
+    tables, made = trained_blocks(task, model, task.level_traces, blocks)
     about = {
         "situations": {name: len(rows) for name, rows in tables.items()},
-        "steps": steps,
+        "steps": {name: progress.step for name, progress in made.items()},
+        "training_seconds": round(sum(progress.seconds for progress in made.values()), 1),
         "train": [asdict(score) for score in evaluate(model, [task.train], blocks)],
     }
-    scores = {n: _scores(task, model, n, tables) for n in task.near} | _far_scores(task, model)
+    near = {n: evaluate(model, list(task.test(n)), blocks, tables) for n in task.near}
+    scores = near | _far_scores(task, model)
     return Trained(scores, model.parameter_count, 0.0, dict(model.state_dict()), about)
 
 
@@ -47,7 +43,7 @@ def scored_again(task: Task, weights: list[dict[str, Tensor]]) -> dict[int, list
     model = level_model(task)
     model.load_state_dict({name: torch.cat([w[name] for w in weights]) for name in weights[0]})
     model.to(task.device)
-    near = {n: evaluate(model, task.test(n), supervised(task.arm)) for n in task.near}
+    near = {n: evaluate(model, list(task.test(n)), supervised(task.arm)) for n in task.near}
     return near | _far_scores(task, model)
 
 
@@ -80,24 +76,22 @@ def trained_blocks(
     model: LevelModel,
     traces: list[DeviceTraces],
     blocks: tuple[str, ...] = BLOCKS,
-) -> tuple[dict[str, Table], dict[str, int]]:
-    """Train every block on its situations; return these, and the steps made.
+) -> tuple[dict[str, Table], dict[str, Progress]]:
+    """Train every block on its situations; return these, and how far the training came.
 
     The first of the traces are those of the machine: the control sees no others. Weights are
     rounded to 16 bits at the end, so what is scored is what is saved.
     """
-    tables, steps = {}, {}
-    for name in blocks:
-        reader = Reader(traces[0].fields, name, task.device)
-        seen = traces[:1] if name == "control" else traces
-        tables[name] = table(reader, model.copies_of(name), seen)
-        steps[name] = _trained_block(task, model, name, tables[name])
+    found = collected(traces[:1], model.copies_of, {*blocks} & {"control"})
+    found |= collected(traces, model.copies_of, {*blocks} - {"control"})
+    tables = {name: found[name].table for name in blocks}
+    made = {name: _trained_block(task, model, name, rows) for name, rows in tables.items()}
     model.half().float()
     task.checkpoint.remove()
-    return tables, steps
+    return tables, made
 
 
-def _trained_block(task: Task, model: LevelModel, name: str, rows: Table) -> int:
+def _trained_block(task: Task, model: LevelModel, name: str, rows: Table) -> Progress:
     """Train a block, from where a training that was stopped has left it."""
     training, checkpoint = task.training, task.checkpoint
     seconds = None if training.seconds is None else training.seconds * SHARES[name]
@@ -108,15 +102,4 @@ def _trained_block(task: Task, model: LevelModel, name: str, rows: Table) -> int
     if kept is None or not kept.get("done"):
         trainer.run(training.steps, seconds, task.tell(name), partial(checkpoint.save, name))
         checkpoint.save(name, {**trainer.state(), "done": True})
-    return trainer.progress.step
-
-
-def _scores(task: Task, model: LevelModel, length: int, trained: dict[str, Table]) -> list[Score]:
-    """Score every seed, with what training had not shown."""
-    parts = list(task.test(length))
-    blocks = tuple(trained)
-    fields = parts[0].fields
-    names = {name: Reader(fields, name, task.device).input_names for name in blocks}
-    found = coverages(model, trained, tables_of(model, parts, blocks), names)
-    scores = evaluate(model, parts, blocks)
-    return [replace(score, coverage=own) for score, own in zip(scores, found, strict=True)]
+    return trainer.progress

@@ -17,7 +17,7 @@ from tapeformer.learning.checkpoint import Checkpoint
 from tapeformer.learning.config import Training
 from tapeformer.learning.evaluate import Score, evaluate
 from tapeformer.learning.given_arm import level_model, trained_blocks
-from tapeformer.learning.optimise import RowAdam, adam, optimise, runs
+from tapeformer.learning.optimise import Clock, RowAdam, adam, optimise, runs
 from tapeformer.learning.soft_model import SoftModel, with_look_backs
 from tapeformer.learning.traces import DeviceTraces
 
@@ -34,9 +34,10 @@ SURE = 0.5
 
 def learned_arm(task: Task) -> Trained:
     """Find distances, then train blocks with them, seeds that have found the same side by side."""
-    model = SoftModel(level_model(task), task.train.fields, REACH).to(task.device)
+    near = task.arm.prior == "near"
+    model = SoftModel(level_model(task), task.train.fields, REACH, near).to(task.device)
     model.layout.to_device(task.train.fields, task.device)
-    steps = _soft(task, model)
+    clock = _soft(task, model)
     weights = model.heads.detach().softmax(-1).amax(-1).tolist()
     levels = max([task.config.levels, *map(task.config.levels_for, task.near)])
     found = [
@@ -49,8 +50,8 @@ def learned_arm(task: Task) -> Trained:
         for length, own in _hard(task, list(same), members, len(found)).items():
             for number, score in zip(members, own, strict=True):
                 scores[length][number] = score
-    about = {"distances": model.distances(), "weights": weights, "used": found, "steps": steps}
-    return Trained(scores, model.model.parameter_count, 0.0, {}, about)
+    about = {"distances": model.distances(), "weights": weights, "used": found}
+    return Trained(scores, model.model.parameter_count, 0.0, {}, {**about, **clock.record()})
 
 
 def continued(found: list[int | None], likeliest: list[int], levels: int) -> list[int]:
@@ -72,16 +73,16 @@ def continued(found: list[int | None], likeliest: list[int], levels: int) -> lis
     return distances
 
 
-def _soft(task: Task, model: SoftModel) -> int:
+def _soft(task: Task, model: SoftModel) -> Clock:
     """Train heads and blocks together; half of the runs are those of the highest loss."""
     loss = _SoftLoss(task.train, model, task.seeds)
     optimisers = [adam(model.model, task.training), RowAdam([model.heads], HEAD_RATE)]
     return optimise(optimisers, loss, part_of(task.training, SOFT), task.tell("heads"))
 
 
-def part_of(training: Training, share: float) -> Training:
-    """Return a training of which only a share is used."""
-    seconds = None if training.seconds is None else training.seconds * share
+def part_of(training: Training, share: float, seeds: float = 1.0) -> Training:
+    """Return a share of a training, for a share of its seeds: as many steps, in less time."""
+    seconds = None if training.seconds is None else training.seconds * share * seeds
     return replace(training, steps=max(1, round(training.steps * share)), seconds=seconds)
 
 
@@ -124,7 +125,7 @@ def _hard(
     def read(traces: DeviceTraces) -> DeviceTraces:
         return replace(traces, fields=with_look_backs(traces.fields, distances))
 
-    training = part_of(task.training, (1 - SOFT) * len(members) / everyone)
+    training = part_of(task.training, 1 - SOFT, len(members) / everyone)
     seeds = [task.seeds[number] for number in members]
     own = replace(task, seeds=seeds, given=training, checkpoint=Checkpoint())
     model = level_model(own).to(task.device)

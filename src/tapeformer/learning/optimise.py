@@ -31,13 +31,19 @@ class Clock:
     step: int = 0
     started: float = 0.0
 
+    seconds: float = 0.0
+
     def done(self) -> float:
         """Return the share that is done; 1 or more at the end."""
         if not self.started:
             self.started = time.perf_counter()
-        spent = time.perf_counter() - self.started
-        seconds = self.training.seconds
-        return max(self.step / self.training.steps, spent / seconds if seconds else 0.0)
+        self.seconds = time.perf_counter() - self.started
+        most = self.training.seconds
+        return max(self.step / self.training.steps, self.seconds / most if most else 0.0)
+
+    def record(self) -> dict[str, float]:
+        """Describe how far the training came."""
+        return {"steps": self.step, "training_seconds": round(self.seconds, 1)}
 
 
 Loss = Callable[[float], Tensor]
@@ -51,8 +57,8 @@ def optimise(
     watch: Watch,
     *,
     low_precision: bool = True,
-) -> int:
-    """Minimise a loss and return the steps made; each group of parameters has its own `rate`."""
+) -> Clock:
+    """Minimise a loss and return how far it came; each group of parameters has its own `rate`."""
     clock, done = Clock(training), 0.0
     groups = [group for optimiser in optimisers for group in optimiser.param_groups]
     parameters = [parameter for group in groups for parameter in group["params"]]
@@ -71,7 +77,7 @@ def optimise(
         if clock.step % 500 == 0:
             watch(f"step {clock.step:,}, loss {float(found.detach()):.2e}")
         clock.step += 1
-    return clock.step
+    return clock
 
 
 def adam(model: nn.Module, training: Training) -> torch.optim.Optimizer:

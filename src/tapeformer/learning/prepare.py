@@ -29,6 +29,7 @@ from tapeformer.learning.traces import (
     write_text,
 )
 from tapeformer.learning.walks import wanderer
+from tapeformer.learning.words import test_words, training_words
 
 MOST_STEPS = 10**9
 PART = 1 << 20
@@ -62,9 +63,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _sets(config: DataConfig, longest: int | None) -> dict[str, Callable[[], Iterable[TraceSet]]]:
     """Return how each set of traces is made, in parts."""
-    sets: dict[str, Callable[[], Iterable[TraceSet]]] = {
-        TRAIN: lambda: [_traces(_bundle(config, config.levels), config, _training_words(config))]
-    }
+    sets: dict[str, Callable[[], Iterable[TraceSet]]] = {TRAIN: lambda: [_training_traces(config)]}
     if config.walks:
         sets[WALKS] = lambda: [_walks(config)]
     for length in (n for n in config.test if longest is None or n <= longest):
@@ -99,26 +98,18 @@ def digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _training_words(config: DataConfig) -> Iterable[Word]:
-    alphabet = letters_of(find_model(config.machine).machine)
-    return Drawn(alphabet, config.count, 0, config.train_up_to, config.seed, config.mirrored)
-
-
-def _test_words(config: DataConfig, length: int) -> Iterator[Word]:
-    """Words of one length; those for training are shorter, or drawn with another seed."""
-    alphabet = letters_of(find_model(config.machine).machine)
-    share = 1.0 if config.mirrored else 0.0
-    yield from Drawn(alphabet, config.test_words, length, length, config.seed + 1, share)
-    yield from Drawn(alphabet, config.test_others, length, length, config.seed + 2)
+def _alphabet(config: DataConfig) -> tuple[str, ...]:
+    return letters_of(find_model(config.machine).machine)
 
 
 def _bundle(config: DataConfig, levels: int) -> Bundle:
     return find_model(config.machine, CompileOptions(levels=levels)).for_words(0)
 
 
-def _traces(bundle: Bundle, config: DataConfig, words: Iterable[Word]) -> TraceSet:
+def _training_traces(config: DataConfig) -> TraceSet:
+    bundle = _bundle(config, config.levels)
     tracer = Tracer(bundle, config.max_steps or MOST_STEPS)
-    made = [tracer.trace(word) for word in words]
+    made = [tracer.trace(word) for word in training_words(config, _alphabet(config))]
     return TraceSet.of(
         factors_of(bundle),
         bundle.layout.levels,
@@ -137,7 +128,8 @@ def _walks(config: DataConfig) -> TraceSet:
         bundle = find_model(walker, CompileOptions(levels=config.levels)).for_words(0)
         tracer = Tracer(bundle, config.walk_steps)
         alphabet = letters_of(walker)
-        (word,) = Drawn(alphabet, 1, config.train_up_to, config.train_up_to, number)
+        letters = config.walk_letters or config.train_up_to
+        (word,) = Drawn(alphabet, 1, letters, letters, number)
         sets.append((factors_of(bundle), tracer.trace(word)))
     return TraceSet.of(
         sets[0][0],
@@ -153,7 +145,7 @@ def _test_parts(config: DataConfig, length: int) -> Iterator[TraceSet]:
     bundle = _bundle(config, config.levels_for(length))
     tracer = Tracer(bundle, config.test_steps or config.max_steps or MOST_STEPS)
     factors, levels = factors_of(bundle), bundle.layout.levels
-    for word in _test_words(config, length):
+    for word in test_words(config, _alphabet(config), length):
         for tokens, prompt in _parts(tracer, word):
             yield TraceSet.of(factors, levels, [tokens], [prompt], [length])
 

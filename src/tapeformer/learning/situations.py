@@ -18,6 +18,8 @@ from tapeformer.learning.fields import Slot, TokenFields
 BESIDE = (-1, 0, 1)
 WHERE = {-1: "below", 0: "own", 1: "above"}
 BLOCKS = ("stack", "clock", "control")
+Group = tuple[Slot, ...]
+"""Slots that are read together: those of a stack's level, of a level's clock, of the control."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,14 @@ class View:
     """
 
     level: int
-    inputs: tuple[Slot, ...]
-    outputs: tuple[Slot, ...]
+    groups: tuple[Group, ...]
+    outputs: Group
     names: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Slot, ...]:
+        """The slots of all groups."""
+        return tuple(slot for group in self.groups for slot in group)
 
 
 def views(fields: TokenFields, block: str) -> list[View]:
@@ -45,40 +52,40 @@ def views(fields: TokenFields, block: str) -> list[View]:
 
 def _stack_view(fields: TokenFields, stack: str, level: int) -> View:
     """A stack's level sees itself and its neighbours, with their clocks."""
-    read = [slot for d in BESIDE for slot in _stack_slots(fields, stack, level + d)]
-    read += [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
+    read = [_stack_slots(fields, stack, level + d) for d in BESIDE]
+    read += [_clock_slots(fields, level + d) for d in BESIDE]
     names = [f"{WHERE[d]} {role}" for d in BESIDE for role in fields.cell_roles]
     names += [f"{WHERE[d]} clock {role}" for d in BESIDE for role in fields.clock_roles]
-    return View(level, tuple(read), tuple(_stack_slots(fields, stack, level)), tuple(names))
+    return View(level, tuple(read), _stack_slots(fields, stack, level), tuple(names))
 
 
 def _clock_view(fields: TokenFields, level: int) -> View:
     """A level's clock sees its neighbours, how full the level below is, and the phase."""
-    read = [slot for d in BESIDE for slot in _clock_slots(fields, level + d)]
-    read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, level - 1)]
-    read.append(fields.named("phase"))
+    read = [_clock_slots(fields, level + d) for d in BESIDE]
+    read += [_stack_slots(fields, stack, level - 1) for stack in fields.stacks]
+    read.append((fields.named("phase"),))
     names = [f"{WHERE[d]} clock {role}" for d in BESIDE for role in fields.clock_roles]
     names += [f"below {stack} {role}" for stack in fields.stacks for role in fields.cell_roles]
-    return View(level, tuple(read), tuple(_clock_slots(fields, level)), (*names, "phase"))
+    return View(level, tuple(read), _clock_slots(fields, level), (*names, "phase"))
 
 
 def _control_view(fields: TokenFields) -> View:
     """The control sees itself, level 0 and level 1; what levels load is pooled over them."""
-    own = [fields.register(column) for column in fields.control]
-    read = [*own, *_clock_slots(fields, 1)]
-    read += [slot for stack in fields.stacks for slot in _stack_slots(fields, stack, 1)]
+    own = tuple(fields.register(column) for column in fields.control)
+    read = [own, _clock_slots(fields, 1)]
+    read += [_stack_slots(fields, stack, 1) for stack in fields.stacks]
     names = [fields.factors[column].name for column in fields.control]
     names += [f"level 1 clock {role}" for role in fields.clock_roles]
     names += [f"level 1 {stack} {role}" for stack in fields.stacks for role in fields.cell_roles]
-    return View(0, tuple(read), tuple(own), tuple(names))
+    return View(0, tuple(read), own, tuple(names))
 
 
-def _stack_slots(fields: TokenFields, stack: str, level: int) -> list[Slot]:
-    return [fields.cell(stack, level, role) for role in fields.cell_roles]
+def _stack_slots(fields: TokenFields, stack: str, level: int) -> Group:
+    return tuple(fields.cell(stack, level, role) for role in fields.cell_roles)
 
 
-def _clock_slots(fields: TokenFields, level: int) -> list[Slot]:
-    return [fields.tick(level, role) for role in fields.clock_roles]
+def _clock_slots(fields: TokenFields, level: int) -> Group:
+    return tuple(fields.tick(level, role) for role in fields.clock_roles)
 
 
 class Reader:
@@ -113,11 +120,18 @@ class Reader:
 
         `first` is where the context of each place begins.
         """
-        read = torch.stack([columns.read(tokens, at, first) for columns in self.inputs])
+        rows = [self.view_rows(number, tokens, at, first) for number in range(len(self.views))]
+        read, said = zip(*rows, strict=True)
+        return torch.stack(read), torch.stack(said)
+
+    def view_rows(
+        self, number: int, tokens: Tensor, at: Tensor, first: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return inputs (n, F) and outputs (n, F') of one view."""
+        read = self.inputs[number].read(tokens, at, first)
         if self.pooled:
-            read = torch.cat([read, self.pooled.read(tokens, at, first)[None]], -1)
-        said = torch.stack([columns.values(tokens, at + 1) for columns in self.outputs])
-        return read, said
+            read = torch.cat([read, self.pooled.read(tokens, at, first)], -1)
+        return read, self.outputs[number].values(tokens, at + 1)
 
 
 class _Columns:
@@ -165,20 +179,3 @@ def _pooled_slots(fields: TokenFields, device: torch.device) -> _Pooled:
     load = [fields.tick(level, "load") for level in levels]
     symbol = [fields.tick(level, "delay.input") for level in levels]
     return _Pooled(_Columns(load, device), _Columns(symbol, device), symbol[0].size)
-
-
-def row_hash(rows: Tensor, seed: int = 1) -> Tensor:
-    """Return 64 bits for each row; equal rows give equal bits."""
-    generator = torch.Generator().manual_seed(seed)
-    factors = torch.randint(-(2**62), 2**62, (rows.shape[-1],), generator=generator) * 2 + 1
-    mixed = (rows.long() + 1) * factors.to(rows.device)
-    mixed = (mixed ^ (mixed >> 29)) * -4658895280553007687
-    return (mixed ^ (mixed >> 32)).sum(-1)
-
-
-def distinct(keys: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the place of one row for each distinct key, and for each row which one that is."""
-    kept, inverse = torch.unique(keys, return_inverse=True)
-    places = torch.arange(len(keys), device=keys.device)
-    first = torch.zeros(len(kept), dtype=torch.long, device=keys.device)
-    return first.scatter_(0, inverse, places), inverse

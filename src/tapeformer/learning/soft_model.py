@@ -19,12 +19,18 @@ from tapeformer.learning.traces import DeviceTraces
 
 
 class SoftModel(nn.Module):
-    """Blocks and heads, for several seeds at once; a head sees the `reach` most recent tokens."""
+    """Blocks and heads, for several seeds at once; a head sees the `reach` most recent tokens.
 
-    def __init__(self, model: LevelModel, fields: TokenFields, reach: int) -> None:
+    Weights of distances are equal at first or, with a prior for `near` ones, fall as 1 / (1 + d).
+    """
+
+    def __init__(
+        self, model: LevelModel, fields: TokenFields, reach: int, near: bool = False
+    ) -> None:
         super().__init__()
         self.model, self.fields, self.reach = model, fields, reach
-        self.heads = nn.Parameter(torch.zeros(len(model.seeds), fields.levels, reach))
+        logits = -torch.arange(1.0, reach + 1).log() if near else torch.zeros(reach)
+        self.heads = nn.Parameter(logits.repeat(len(model.seeds), fields.levels, 1))
         self.layout = _SoftLayout(fields)
 
     def losses(self, traces: DeviceTraces, at: Tensor, first: Tensor) -> Tensor:

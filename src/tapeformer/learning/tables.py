@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from tapeformer.learning.situations import Reader, distinct, row_hash
+from tapeformer.learning.keys import GroupKeys, looked_up, ordered, row_hash
+from tapeformer.learning.situations import Reader
 from tapeformer.learning.traces import DeviceTraces
 
-PLACES = {"cpu": 1 << 12, "cuda": 1 << 15}
-"""Tokens whose situations are read at a time."""
 CopyOf = Callable[[Tensor], Tensor]
 """Which copy of a block serves each of some levels."""
-
-
-@dataclass(frozen=True, eq=False)
-class Situations:
-    """Rows of a block at some tokens, equal ones once; `inverse` (views, n) says which is where."""
-
-    inputs: Tensor
-    outputs: Tensor
-    copies: Tensor
-    times: Tensor
-    inverse: Tensor
-
-
-def situations(reader: Reader, copy_of: CopyOf, traces: DeviceTraces, places: slice) -> Situations:
-    """Read the distinct situations of a block at some tokens."""
-    inputs, outputs = reader.rows(traces.tokens, traces.at[places], traces.first[places])
-    shape = inputs.shape[:2]
-    copies = copy_of(reader.levels)[:, None].expand(shape).flatten()
-    inputs, outputs = inputs.flatten(0, 1), outputs.flatten(0, 1)
-    kept, inverse = distinct(_keys(inputs, outputs, copies))
-    times = torch.bincount(inverse, minlength=len(kept))
-    return Situations(inputs[kept], outputs[kept], copies[kept], times, inverse.view(shape))
-
-
-def _keys(inputs: Tensor, outputs: Tensor, copies: Tensor) -> Tensor:
-    return input_keys(inputs, copies) + row_hash(outputs, 2) * 3
 
 
 def input_keys(inputs: Tensor, copies: Tensor) -> Tensor:
     """Return 64 bits for what a copy of a block sees."""
     return row_hash(inputs, 1) + (copies + 1) * 0x5DEECE66D
-
-
-def chunks(traces: DeviceTraces) -> Iterator[slice]:
-    """Yield all tokens to predict, some at a time."""
-    size = PLACES[traces.tokens.device.type]
-    for start in range(0, len(traces.at), size):
-        yield slice(start, start + size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +39,14 @@ class Table:
         return torch.bincount(self.copies, minlength=copies)
 
     def served(self, copy_of: CopyOf) -> Table:
-        """Return a table whose copies are levels as one whose copies are a model's."""
-        return replace(self, copies=copy_of(self.copies))
+        """Return a table whose copies are levels as one whose copies are a model's, equal rows once."""
+        copies = copy_of(self.copies)
+        keys = input_keys(self.inputs, copies) + row_hash(self.outputs, 2) * 3
+        kept, number = distinct(keys)
+        times = torch.zeros_like(kept).index_add_(0, number, self.times)
+        order = copies[kept].argsort(stable=True)
+        kept = kept[order]
+        return Table(self.inputs[kept], self.outputs[kept], copies[kept], times[order])
 
     def to(self, device: torch.device) -> Table:
         """Return the table on a device."""
@@ -81,62 +54,110 @@ class Table:
         return Table(inputs, outputs, self.copies.to(device), self.times.to(device))
 
 
+def distinct(keys: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the place of one row for each distinct key, and for each row which one that is."""
+    kept, inverse = torch.unique(keys, return_inverse=True)
+    places = torch.arange(len(keys), device=keys.device)
+    first = torch.zeros(len(kept), dtype=torch.long, device=keys.device)
+    return first.scatter_(0, inverse, places), inverse
+
+
 def by_level(levels: Tensor) -> Tensor:
     """Return the levels themselves: a copy for each."""
     return levels
 
 
-def table(reader: Reader, copy_of: CopyOf, every: Iterable[DeviceTraces]) -> Table:
-    """Collect the distinct situations of a block."""
-    collector = Collector(reader, copy_of)
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Situations that were not known, and how often each occurs."""
+
+    keys: Tensor
+    inputs: Tensor
+    outputs: Tensor
+    copies: Tensor
+    times: Tensor
+
+    def chosen(self, rows: Tensor) -> _Rows:
+        return _Rows(*(getattr(self, name)[rows] for name in _ROW_PARTS))
+
+
+_ROW_PARTS = ("keys", "inputs", "outputs", "copies", "times")
+
+
+def _joined(parts: list[_Rows]) -> _Rows:
+    return _Rows(*(torch.cat([getattr(part, name) for part in parts]) for name in _ROW_PARTS))
+
+
+def collected(
+    every: Sequence[DeviceTraces], copies_of: Callable[[str], CopyOf], blocks: Iterable[str]
+) -> dict[str, Collector]:
+    """Collect the distinct situations of each block from traces of the same fields."""
+    fields, device = every[0].fields, every[0].tokens.device
+    found = {name: Collector(Reader(fields, name, device), copies_of(name)) for name in blocks}
     for traces in every:
-        collector.add(traces)
-    return collector.table()
+        groups = GroupKeys(traces)
+        for collector in found.values():
+            collector.add(groups)
+    return found
 
 
 class Collector:
     """Collects the distinct situations of one block from traces that come one after another."""
 
     def __init__(self, reader: Reader, copy_of: CopyOf) -> None:
-        self.reader, self.copy_of = reader, copy_of
-        self.parts: list[Situations] = []
-        device = reader.levels.device
-        self.keys = torch.zeros(0, dtype=torch.long, device=device)
-        self.rows = torch.zeros(0, dtype=torch.long, device=device)
-        self.times = torch.zeros(0, dtype=torch.long, device=device)
+        self.reader, self.copies = reader, copy_of(reader.levels).tolist()
+        self.parts: list[_Rows] = []
+        nothing = torch.zeros(0, dtype=torch.long, device=reader.levels.device)
+        self.known, self.rows, self.times = nothing, nothing, nothing
 
-    def add(self, traces: DeviceTraces) -> None:
+    def add(self, groups: GroupKeys) -> None:
         """Take in the situations of all tokens to predict."""
-        for places in chunks(traces):
-            self._merge(situations(self.reader, self.copy_of, traces, places))
+        new = _joined([self._new(number, groups) for number in range(len(self.copies))])
+        kept, number = distinct(new.keys)
+        times = torch.zeros_like(kept).index_add_(0, number, new.times)
+        self.parts.append(replace(new.chosen(kept), times=times))
+        rows = torch.arange(len(kept), device=kept.device) + len(self.times)
+        self.times = torch.cat([self.times, times])
+        self.known, order = torch.cat([self.known, new.keys[kept]]).sort()
+        self.rows = torch.cat([self.rows, rows])[order]
 
-    def _merge(self, found: Situations) -> None:
-        keys = _keys(found.inputs, found.outputs, found.copies)
-        known, place = looked_up(self.keys, keys)
-        self.times.index_add_(0, self.rows[place[known]], found.times[known])
-        new = (~known).nonzero()[:, 0]
-        if not len(new):
-            return
-        kept = (found.inputs[new], found.outputs[new], found.copies[new], found.times[new])
-        self.parts.append(Situations(*kept, inverse=new))
-        rows = torch.arange(len(new), device=new.device) + len(self.times)
-        self.times = torch.cat([self.times, found.times[new]])
-        every, order = torch.cat([self.keys, keys[new]]).sort()
-        self.keys, self.rows = every, torch.cat([self.rows, rows])[order]
+    def _new(self, number: int, groups: GroupKeys) -> _Rows:
+        """Count what one view sees, and return what has not been seen before."""
+        traces, copy = groups.traces, self.copies[number]
+        keys = groups.keys(self.reader, number, copy)
+        kept, times = torch.unique_consecutive(ordered(keys), return_counts=True)
+        known, place = looked_up(self.known, kept)
+        self.times.index_add_(0, self.rows[place[known]], times[known])
+        new = kept[~known]
+        at = _places(keys, new)
+        rows = self.reader.view_rows(number, traces.tokens, traces.at[at], traces.first[at])
+        return _Rows(new, *rows, torch.full_like(new, copy), times[~known])
 
+    @cached_property
     def table(self) -> Table:
-        """Return all that was collected."""
-        inputs, outputs, copies = (
-            torch.cat([getattr(part, name) for part in self.parts])
-            for name in ("inputs", "outputs", "copies")
-        )
-        order = copies.argsort(stable=True)
-        return Table(inputs[order], outputs[order], copies[order], self.times[order])
+        """All that was collected."""
+        every = _joined(self.parts)
+        order = self._order
+        rows = every.chosen(order)
+        return Table(rows.inputs, rows.outputs, rows.copies, self.times[order])
+
+    @cached_property
+    def _order(self) -> Tensor:
+        return torch.cat([part.copies for part in self.parts]).argsort(stable=True)
+
+    def row_numbers(self, number: int, groups: GroupKeys) -> Tensor:
+        """Return the row of the table for what one view sees at each place of collected traces."""
+        keys = groups.keys(self.reader, number, self.copies[number])
+        place = looked_up(self.known, keys)[1]
+        row = torch.empty_like(self._order)
+        row[self._order] = torch.arange(len(row), device=row.device)
+        return row[self.rows[place]]
 
 
-def looked_up(known: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-    """Return whether each key is among sorted ones, and where."""
-    if not len(known):
-        return torch.zeros_like(keys, dtype=torch.bool), torch.zeros_like(keys)
-    place = torch.searchsorted(known, keys).clamp(max=len(known) - 1)
-    return known[place] == keys, place
+def _places(keys: Tensor, wanted: Tensor) -> Tensor:
+    """Return a place of each of some sorted keys."""
+    there, number = looked_up(wanted, keys)
+    places = there.nonzero()[:, 0]
+    found = torch.zeros_like(wanted)
+    found[number[places]] = places
+    return found

@@ -86,13 +86,13 @@ class TraceSet:
         return np.concatenate(spans), np.repeat(self.starts, sizes)
 
     def save(self, path: Path) -> None:
-        """Write the set as one file."""
+        """Write the set as one file, a column of tokens after the other: these repeat themselves."""
         about = {"levels": self.levels, "factors": [asdict(factor) for factor in self.factors]}
         partial = path.with_name(f".{path.name}")
-        np.savez(
+        np.savez_compressed(
             partial,
             about=np.frombuffer(json.dumps(about).encode(), np.uint8),
-            tokens=self.tokens,
+            columns=np.ascontiguousarray(self.tokens.T),
             starts=self.starts,
             prompts=self.prompts,
             letters=self.letters,
@@ -133,11 +133,12 @@ def load_traces(path: Path) -> TraceSet:
     try:
         with np.load(path) as file:
             about: dict[str, Any] = json.loads(file["about"].tobytes())
-            arrays = {name: file[name] for name in ("tokens", "starts", "prompts", "letters")}
+            arrays = {name: file[name] for name in ("starts", "prompts", "letters")}
+            tokens = file["columns"].T if "columns" in file.files else file["tokens"]
     except (OSError, ValueError, KeyError) as error:
         raise _unread(path, error) from None
     factors = tuple(Factor(**factor) for factor in about["factors"])
-    return TraceSet(factors, about["levels"], **arrays)
+    return TraceSet(factors, about["levels"], tokens, **arrays)
 
 
 def _unread(path: Path, error: Exception) -> TapeformerError:
