@@ -20,7 +20,8 @@ MOST = 1 << 52
 """Values of slots are the digits of a number below this."""
 CHANCE = Random(1)
 FACTORS = tuple(CHANCE.getrandbits(63) | 1 for _ in range(64))
-SAID, POOLED, COPY = (CHANCE.getrandbits(63) | 1 for _ in range(3))
+SAID, POOLED = (CHANCE.getrandbits(63) | 1 for _ in range(2))
+COPY = CHANCE.getrandbits(48) | 1
 
 
 class GroupKeys:
