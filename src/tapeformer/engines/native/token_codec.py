@@ -24,12 +24,17 @@ class TokenCodec:
         self._decoder = _Decoder(layout, np.array(sizes))
 
     def encode(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """Return tokens as words."""
+        """Return tokens as words; what is the same in all, as most of a prompt is, is written once."""
         entries = np.zeros((len(rows), self.stride), np.uint64)
-        values = self.starts + rows
-        np.bitwise_or.at(
-            entries, (np.arange(len(rows))[:, None], self.words[values]), self.masks[values]
-        )
+        if len(rows):
+            same = (rows == rows[0]).all(axis=0)
+            common = np.zeros(self.stride, np.uint64)
+            values = (self.starts + rows[0])[same]
+            np.bitwise_or.at(common, self.words[values], self.masks[values])
+            entries |= common
+            values = (self.starts + rows)[:, ~same]
+            places = np.arange(len(rows))[:, None], self.words[values]
+            np.bitwise_or.at(entries, places, self.masks[values])
         return entries
 
     def decode(self, entries: NDArray[np.uint64]) -> NDArray[np.int32]:
