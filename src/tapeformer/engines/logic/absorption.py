@@ -8,10 +8,9 @@ exactly one value of a factor is 1, decides operands too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tapeformer.engines.logic.and_inverter_graph import FALSE, Gate
-from tapeformer.engines.logic.cone import fan_in_cone
 from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.rewriting import Rewriting
 
@@ -26,11 +25,12 @@ class Absorption(Rewriting):
 
     def __init__(self, netlist: Netlist) -> None:
         super().__init__(netlist)
-        self.uses = _uses(netlist)
+        self.uses = _uses(netlist, self.cone)
         self._implied: dict[int, Literals] = {
             literal: frozenset([literal, *(other ^ 1 for other in group if other != literal)])
             for literal, group in self.one_hot.items()
         }
+        self._opposite: dict[int, Literals] = {}
 
     def conjunction(self, gate: Gate) -> int:
         """Return the AND of what is left of a gate's operands."""
@@ -38,9 +38,9 @@ class Absorption(Rewriting):
         while True:
             implied = [self.implied(literal) for literal in operands]
             known = frozenset().union(*implied)
-            if FALSE in operands or any(literal ^ 1 in known for literal in known):
+            if FALSE in operands or any(not known.isdisjoint(self._denied(x)) for x in operands):
                 return FALSE
-            fewer = self._undecided(operands, known, Counter(x for one in implied for x in one))
+            fewer = self._undecided(operands, known, implied)
             if fewer == operands:
                 return self._remembered(operands)
             operands = fewer
@@ -48,6 +48,12 @@ class Absorption(Rewriting):
     def implied(self, literal: int) -> Literals:
         """Return what is 1 wherever a literal is."""
         return self._implied.get(literal) or frozenset([literal])
+
+    def _denied(self, literal: int) -> Literals:
+        """Return what is 0 wherever a literal is 1."""
+        if literal not in self._opposite:
+            self._opposite[literal] = frozenset(other ^ 1 for other in self.implied(literal))
+        return self._opposite[literal]
 
     def _flattened(self, literals: Iterable[int]) -> set[int]:
         """Return new operands, with those of AND gates that nothing else reads."""
@@ -58,11 +64,13 @@ class Absorption(Rewriting):
             found.update(inner or [new])
         return found
 
-    def _undecided(self, operands: set[int], known: Literals, times: Counter[int]) -> set[int]:
+    def _undecided(
+        self, operands: set[int], known: Literals, implied: Sequence[Literals]
+    ) -> set[int]:
         """Return the operands less those that others imply, each negated AND without known parts."""
         left: set[int] = set()
         for literal in operands:
-            if times[literal] > 1:
+            if sum(literal in one for one in implied) > 1:
                 continue
             parts = self.operands(literal) if literal & 1 else ()
             if any(part ^ 1 in known for part in parts):
@@ -73,8 +81,8 @@ class Absorption(Rewriting):
 
     def _completed(self, operands: set[int]) -> set[int]:
         """Replace the negations of all values but one of a factor by that value."""
-        negated = Counter(self.one_hot[x ^ 1] for x in operands if x & 1 and x ^ 1 in self.one_hot)
-        for group, times in negated.items():
+        negated = [self.one_hot[x ^ 1] for x in operands if x & 1 and x ^ 1 in self.one_hot]
+        for group, times in Counter(negated).items() if len(negated) > 1 else ():
             if times == len(group) - 1 > 1:
                 operands = {literal for literal in operands if literal ^ 1 not in group} | {
                     value for value in group if value ^ 1 not in operands
@@ -93,11 +101,11 @@ class Absorption(Rewriting):
         return literal
 
 
-def _uses(netlist: Netlist) -> Counter[int]:
+def _uses(netlist: Netlist, cone: Iterable[int]) -> Counter[int]:
     """Count the gates and outputs that read each gate."""
     outputs = [literal for factor in netlist.next_token for literal in factor]
     outputs += [netlist.guard, *netlist.margin, *(bit.source for bit in netlist.fetched)]
     uses = Counter(literal >> 1 for literal in outputs)
-    for index in fan_in_cone(netlist):
+    for index in cone:
         uses.update(literal >> 1 for literal in netlist.gates[index].literals)
     return uses

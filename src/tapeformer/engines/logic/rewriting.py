@@ -21,11 +21,12 @@ OneHot = frozenset[int]
 class Rewriting:
     """Builds a netlist anew, gate by gate; a pass says what becomes of an AND gate.
 
-    Inputs keep their order. `one_hot` has the group of each input literal that is in one.
+    Inputs keep their order. `one_hot` has the group of each input literal that is in one, `cone` the
+    gates that outputs depend on, operands first.
     """
 
     def __init__(self, netlist: Netlist) -> None:
-        self.netlist, self.graph = netlist, AndInverterGraph()
+        self.netlist, self.graph, self.cone = netlist, AndInverterGraph(), fan_in_cone(netlist)
         self.literals = {
             index: self.graph.input()
             for index, gate in enumerate(netlist.gates)
@@ -43,8 +44,8 @@ class Rewriting:
         return self.literals[literal >> 1] ^ (literal & 1)
 
     def rewritten(self) -> Netlist:
-        """Rewrite all gates that outputs depend on, operands first."""
-        for index in fan_in_cone(self.netlist):
+        """Rewrite all gates that outputs depend on."""
+        for index in self.cone:
             gate = self.netlist.gates[index]
             if gate.kind is GateKind.AND:
                 self.literals[index] = self.conjunction(gate)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from tapeformer.engines.logic.and_inverter_graph import Gate, GateKind
-from tapeformer.engines.logic.cone import fan_in_cone
 from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.rewriting import Rewriting
 
@@ -18,9 +17,7 @@ class SubsetSharing(Rewriting):
 
     def __init__(self, netlist: Netlist) -> None:
         super().__init__(netlist)
-        gates = [
-            index for index in fan_in_cone(netlist) if netlist.gates[index].kind is GateKind.AND
-        ]
+        gates = [index for index in self.cone if netlist.gates[index].kind is GateKind.AND]
         self.sets = {index: frozenset(netlist.gates[index].literals) for index in gates}
         self.readers: dict[int, list[int]] = {}
         for index, literals in self.sets.items():
