@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tapeformer.faults import counted, quoted
@@ -57,6 +58,13 @@ class Bundle:
     modified: bool = False
     rules: tuple[RuleOrigin, ...] = ()
     learned: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """One hash for all of the model: the one that `config.json` has for itself."""
+        from tapeformer.bundle.save import model_digest
+
+        return model_digest(self)
 
     @property
     def offsets(self) -> tuple[int, ...]:

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from tapeformer.bundle.files import refuse
 from tapeformer.bundle.table import parsed
@@ -28,6 +27,8 @@ Tensors: TypeAlias = dict[str, Integers]
 
 def parameter_bytes(weights: TransformerWeights) -> bytes:
     """Return the file's content; equal parameters give equal bytes."""
+    from safetensors.numpy import save
+
     tensors: dict[str, NDArray[np.integer]] = {}
     for parameter in parameters(weights):
         tensors |= dict(_stored(parameter))

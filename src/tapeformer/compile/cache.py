@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tapeformer.bundle.files import CONFIG
 from tapeformer.bundle.load import bundle_from
 from tapeformer.bundle.record import Bundle
-from tapeformer.bundle.save import bundle_files
 from tapeformer.cache.key import key_for
 from tapeformer.cache.store import Store
 from tapeformer.faults import TapeformerError
@@ -31,6 +31,8 @@ def cached(
     content = store.get(key)
     found = None if content is None else _loaded(content)
     if found is None:
+        from tapeformer.bundle.save import bundle_files
+
         found = make()
         store.put(key, _packed(bundle_files(found)))
     return found
@@ -49,6 +51,8 @@ def _loaded(content: bytes) -> Bundle | None:
         files = {}
         for name, size in json.loads(content[8:end]).items():
             files[name], end = content[end : end + size], end + size
-        return bundle_from(files, Path("cache"))
+        bundle = bundle_from(files, Path("cache"))
+        vars(bundle)["digest"] = json.loads(files[CONFIG])["sha256"]["config"]
+        return bundle
     except (TapeformerError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None

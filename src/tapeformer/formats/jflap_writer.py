@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from xml.sax.saxutils import escape, quoteattr
 
 from tapeformer.formats.writing import refuse, unnamed_symbols
 from tapeformer.machine.record import AcceptOn, Rule, TapeKind, TuringMachine
@@ -13,7 +12,7 @@ from tapeformer.machine.record import AcceptOn, Rule, TapeKind, TuringMachine
 BLANK, ANY = "□", "~"
 MOST_TAPES = 5
 SPACING = 120
-_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write(machine: TuringMachine) -> str:
@@ -29,6 +28,8 @@ def write(machine: TuringMachine) -> str:
 
 def _states(machine: TuringMachine) -> Iterator[str]:
     """Yield an element per state, evenly spaced on a circle."""
+    from xml.sax.saxutils import quoteattr
+
     count = len(machine.states)
     radius = max(SPACING, SPACING * count / (2 * math.pi))
     for number, state in enumerate(machine.states):
@@ -50,6 +51,8 @@ def _transitions(machine: TuringMachine) -> Iterator[str]:
 
 
 def _actions(rule: Rule, blank: str) -> str:
+    from xml.sax.saxutils import escape
+
     parts = []
     for tape, (old, new, move) in enumerate(zip(rule.read, rule.write, rule.moves, strict=True), 1):
         which = f' tape="{tape}"' if len(rule.read) > 1 else ""
@@ -80,8 +83,10 @@ def _misfits(machine: TuringMachine) -> dict[str, bool]:
         "rules leave an accepting state": bool(leaving and machine.accept_on is AcceptOn.HALT),
         "a symbol has several characters": any(len(symbol) > 1 for symbol in others),
         f"a symbol is a space, {BLANK}, {ANY}, or not allowed in XML": any(
-            symbol.isspace() or symbol in (BLANK, ANY) or _NOT_XML.search(symbol)
+            symbol.isspace() or symbol in (BLANK, ANY) or re.search(_NOT_XML, symbol)
             for symbol in others
         ),
-        "the name of a state is not allowed in XML": any(map(_NOT_XML.search, machine.states)),
+        "the name of a state is not allowed in XML": any(
+            re.search(_NOT_XML, state) for state in machine.states
+        ),
     }

@@ -17,10 +17,12 @@ LARGEST = 32767
 
 def verify(weights: TransformerWeights) -> tuple[Fault, ...]:
     """Return all faults of the weights; none means that they are sound."""
+    every = tuple(parameters(weights))
+    wrong = () if _all_sound(every) else every
     return (
         *_name_faults(weights),
         *_shape_faults(weights),
-        *(fault for parameter in parameters(weights) for fault in _entry_faults(parameter)),
+        *(fault for parameter in wrong for fault in _entry_faults(parameter)),
     )
 
 
@@ -105,6 +107,35 @@ def _shape(path: str, part: Matrix, shape: tuple[int, int]) -> Iterator[Fault]:
 
 def _wrong(what: str, expected: object, got: object) -> Fault:
     return Fault(f"wrong {what}", expected=str(expected), got=str(got))
+
+
+def _all_sound(every: Sequence[Parameter]) -> bool:
+    """Say whether no entry has a fault, all looked at together: one by one takes ten times as long."""
+    matrices = [p.value for p in every if isinstance(p.value, Matrix) and p.value.values.size]
+    if not all(part.rows.shape == part.columns.shape == part.values.shape for part in matrices):
+        return False
+    vectors = [p.value for p in every if not isinstance(p.value, Matrix)]
+    entries = np.concatenate([np.zeros(0), *vectors, *(part.values for part in matrices)])
+    if np.abs(entries).max(initial=0) > LARGEST:
+        return False
+    return not matrices or _sorted_inside(matrices)
+
+
+def _sorted_inside(matrices: Sequence[Matrix]) -> bool:
+    """Say whether matrices have their entries in order, inside their shapes, and none is zero."""
+    sizes = [part.values.size for part in matrices]
+    rows, columns, values = (
+        np.concatenate(parts)
+        for parts in zip(
+            *((part.rows, part.columns, part.values) for part in matrices), strict=True
+        )
+    )
+    height, width = np.repeat(np.array([part.shape for part in matrices]), sizes, axis=0).T
+    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    new = np.zeros(len(rows), bool)
+    new[np.cumsum(sizes[:-1], dtype=np.int64)] = True
+    ordered = np.diff(rows.astype(np.int64) * width + columns) > 0
+    return bool(inside.all() and (ordered | new[1:]).all() and values.all())
 
 
 def _entry_faults(parameter: Parameter) -> Iterator[Fault]:

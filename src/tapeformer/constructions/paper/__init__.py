@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeformer.constructions.decoded import checking
-from tapeformer.constructions.paper.decode import decode
+from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.paper.layout import NAME, layout, longest_word
 from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.record import QueueMachine, Token
 
 __all__ = ["PAPER"]
 
@@ -21,6 +20,12 @@ def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
     from tapeformer.constructions.paper.tapes_to_queues import queue_machine
 
     return queue_machine(machine, levels)
+
+
+def _decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
+    from tapeformer.constructions.paper.decode import decode
+
+    return decode(reading, layout, tokens)
 
 
 def _many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:
@@ -43,7 +48,7 @@ PAPER = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=checking(decode),
+    decode=checking(_decode),
     many_decoder=_many_decoder,
     longest_word=longest_word,
     choose=_choose,

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeformer.constructions.decoded import Decoded, checking
-from tapeformer.constructions.post.decode import decode
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
-from tapeformer.constructions.post.several.decode import decode as decode_several
 from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
@@ -28,7 +26,13 @@ def _queue_machine(machine: TuringMachine, levels: int) -> QueueMachine:
 
 
 def _decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
-    return (decode_several if "tapes" in reading else decode)(reading, layout, tokens)
+    if "tapes" in reading:
+        from tapeformer.constructions.post.several.decode import decode as decode_several
+
+        return decode_several(reading, layout, tokens)
+    from tapeformer.constructions.post.decode import decode
+
+    return decode(reading, layout, tokens)
 
 
 def _many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:

@@ -13,13 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import IO
 
-from tapeformer.bundle.save import model_digest
 from tapeformer.cache.store import Store
 from tapeformer.engines import gpu
 from tapeformer.engines.native.batch_memory import INPUTS
@@ -90,10 +88,9 @@ def run_file(
     group = gpu.INPUTS if model.options.engine == "gpu" else INPUTS
     where = where if len(inputs) > group or where.cluster else replace(where, processes=1)
     shared = replace(model, options=replace(model.options, processes=where.processes))
-    digest = cache(lambda: model_digest(model.bundle))
     work = Work(
         AnswerLines(shared),
-        lambda text: answer_start(text, digest(), model.options.spaced),
+        lambda text: answer_start(text, model.bundle.digest, model.options.spaced),
         (model.options.max_steps, model.options.max_tokens),
         group,
     )
