@@ -7,23 +7,40 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
+
+from tapeformer.engines.native.object_file import Placed, placed
 
 OPTIMISE = 1
 """LLVM's level: 2 takes longer and gave objects of the same size on straight-line logic."""
+
+RUN = "run"
+"""The name of the function that runs a model."""
 
 Run = Callable[..., int]
 
 
 def target() -> str:
-    """Return what machine code depends on, beside the program: LLVM and the processor."""
+    """Return what machine code depends on, beside the program: llvmlite and the processor."""
     import llvmlite  # type: ignore[import-untyped]
+
+    return f"{llvmlite.__version__} {_processor()}"
+
+
+def _processor() -> str:
+    """Return the processor's model and features, as Linux tells them or else as LLVM does."""
+    told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+        first = takewhile(str.strip, lines)
+        found = [line for line in first if line.partition(":")[0].strip() in told]
+        if len(found) == len(told):
+            return "".join(found)
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
-    features = llvm.get_host_cpu_features().flatten()
-    version = ".".join(str(part) for part in llvm.llvm_version_info)
-    return f"{llvmlite.__version__} {version} {llvm.get_host_cpu_name()} {features}"
+    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
 def _machine() -> Any:
@@ -57,17 +74,21 @@ class Loaded:
     owner: Any
 
 
-def loaded(code: bytes, numbers: int = 3) -> Loaded:
-    """Return the function `run` of machine code: an address, so many numbers, six more addresses."""
+def _placed_by_llvm(code: bytes) -> Placed:
     import llvmlite.binding as llvm
 
-    machine = _machine()
-    owner = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    owner = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     owner.add_object_file(llvm.ObjectFileRef.from_data(code))
     owner.finalize_object()
-    address = owner.get_function_address("run")
+    address = owner.get_function_address(RUN)
     if not address:
         raise ValueError("the code has no function to run")
+    return Placed(address, owner)
+
+
+def loaded(code: bytes, numbers: int = 3) -> Loaded:
+    """Return the function `run` of machine code: an address, so many numbers, six more addresses."""
+    address, owner = placed(code, RUN) or _placed_by_llvm(code)
     given = [ctypes.c_void_p, *[ctypes.c_int64] * numbers, *[ctypes.c_void_p] * 6]
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *given)(address)
     return Loaded(function, owner)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tapeformer.bundle.save import model_digest
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch.columns import ERROR, AnswerColumns, Ending, encoded, ending
 from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word
@@ -17,6 +16,9 @@ from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
 from tapeformer.inference.records import Record, model_record
 from tapeformer.machine.word import parse_word
 from tapeformer.windows import Integers
+
+MOST_KEPT = 1 << 13
+"""Answers that are kept for equal inputs to come."""
 
 
 class Line(NamedTuple):
@@ -47,19 +49,21 @@ class Recorder:
         self.runner = BatchRunner(model.bundle, model.options)
         self.columns = AnswerColumns(self.runner)
         self.encoder = TextEncoder(self.runner.encoder, self.machine.word_symbols)
-        start = answer_start(None, model_digest(model.bundle), self.spaced)
+        self.kept: dict[str, Line] = {}
+        start = answer_start(None, model.bundle.digest, self.spaced)
         del start["input"]
         self.start = encoded(start)[1:-1]
         self.model = encoded(start | model_record(model.bundle))[1:-1]
 
     def lines(self, texts: Sequence[str]) -> list[Line]:
-        """The answers to some inputs, in order; equal ones are answered once."""
-        distinct = list(dict.fromkeys(texts))
-        lines = [self._line(*pair) for pair in zip(distinct, self._endings(distinct), strict=True)]
-        if len(distinct) == len(texts):
-            return lines
-        known = dict(zip(distinct, lines, strict=True))
-        return [known[text] for text in texts]
+        """The answers to some inputs, in order; equal ones are answered once while they are kept."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.kept]
+        if len(self.kept) + len(new) > MOST_KEPT:
+            self.kept.clear()
+            new = list(dict.fromkeys(texts))
+        for text, end in zip(new, self._endings(new), strict=True):
+            self.kept[text] = self._line(text, end)
+        return [self.kept[text] for text in texts]
 
     def _endings(self, texts: Sequence[str]) -> Iterator[Ending]:
         found: list[Ending | None] = [None] * len(texts)
