@@ -44,7 +44,7 @@ class RowWindows:
     def at(self, inputs: Integers, ages: Integers) -> RowTokens:
         return RowTokens(self.newest_first[inputs, ages])
 
-    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+    def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         return find_in_all(self, factors, values, newest, having=having)
 
     def rows(self, input: int) -> NDArray[np.int32]:

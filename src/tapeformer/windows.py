@@ -34,10 +34,11 @@ class Windows(Protocol):
     def at(self, inputs: Integers, ages: Integers) -> Tokens:
         """Return the tokens of some ages in the windows of some inputs; both broadcast."""
 
-    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+    def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         """Find those of the newest tokens that have a value of a factor, or that have it not.
 
-        Every factor of a list has a value of its own; what is found comes in any order.
+        Every factor of a list has a value of its own, and a number of tokens that are looked at; what
+        is found comes in any order.
         """
 
     def rows(self, input: int) -> NDArray[np.int32]:
@@ -45,12 +46,13 @@ class Windows(Protocol):
 
 
 def find_in_all(
-    windows: Windows, factors: Integers, values: Integers, newest: int, *, having: bool
+    windows: Windows, factors: Integers, values: Integers, newest: Integers, *, having: bool
 ) -> Found:
     """Find tokens by looking at each of them."""
-    lengths, ages = windows.lengths[:, None], np.arange(newest)
+    lengths, ages = windows.lengths[:, None], np.arange(int(newest.max(initial=0)))
     inputs = np.arange(len(lengths))[:, None, None]
     tokens = windows.at(inputs, np.minimum(ages, lengths - 1)[..., None])
     wanted = (tokens.has(factors, values) == having) & (ages < lengths)[..., None]
+    wanted &= ages[:, None] < newest
     found, age, factor = np.nonzero(wanted)
     return found, age, factor

@@ -6,7 +6,7 @@ inputs are in flat arrays; `owner` numbers the stacks of all inputs, those of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,11 @@ from tapeformer.constructions.decoded_many import (
 )
 from tapeformer.constructions.realtime.cell_tables import CellTables
 from tapeformer.constructions.realtime.decode import BEHIND
-from tapeformer.constructions.realtime.fields import KINDS, NO_MARK, TRACKS, Stack, length_rule
+from tapeformer.constructions.realtime.fields import KINDS, TRACKS, length_rule
+from tapeformer.constructions.realtime.level_queues import LevelQueues, QueueTable
 from tapeformer.constructions.record import Domains, ManyDecoder
 from tapeformer.layout import Layout
-from tapeformer.windows import Flags, Found, Integers, Windows
+from tapeformer.windows import Flags, Integers, Windows
 
 NOWHERE = 1 << 62
 """The place of a mark that is not there."""
@@ -58,14 +59,16 @@ class LevelCells(NamedTuple):
 def many_decoder(reading: Mapping[str, Any], layout: Layout, domains: Domains) -> ManyDecoder:
     """Return what reads windows that are past booting."""
     tables = CellTables(reading, domains)
-    return lambda windows: _Decoding(tables, layout, windows).decoded()
+    queues = LevelQueues(tables, layout)
+    return lambda windows: _Decoding(tables, queues, windows).decoded()
 
 
 class _Decoding:
     """Windows under way to configurations; `readable` are those that nothing speaks against."""
 
-    def __init__(self, tables: CellTables, layout: Layout, windows: Windows) -> None:
-        self.tables, self.layout, self.windows = tables, layout, windows
+    def __init__(self, tables: CellTables, queues: LevelQueues, windows: Windows) -> None:
+        self.tables, self.queues, self.windows = tables, queues, windows
+        self.layout = queues.layout
         self.count, self.stacks = len(windows.lengths), len(tables.stacks)
         self.everyone = np.arange(self.count)
         self.newest = windows.at(self.everyone, np.zeros(self.count, np.int64))
@@ -91,10 +94,8 @@ class _Decoding:
         """Return the cells of all stacks: levels from the highest down, then the registers."""
         empty = np.zeros(0, np.int64)
         cells = PlacedCells(empty, empty, empty)
-        for level in range(self.layout.levels, 0, -1):
-            started = self._has(f"started{level}", "1")
-            if started.any():
-                cells = self._with_level(level, self._level(level, started), cells)
+        for level, found in self._levels():
+            cells = self._with_level(level, found, cells)
         tokens = self.windows.at(self.everyone[:, None, None], np.zeros((1, 1, 1), np.int64))
         symbols = self.tables.cells(tokens, self.tables.top)
         inputs, stacks, tracks = np.nonzero(symbols != 0)
@@ -109,47 +110,46 @@ class _Decoding:
     def _counts(self, owners: Integers) -> Integers:
         return np.bincount(owners, minlength=self.count * self.stacks)
 
-    def _level(self, level: int, started: Flags) -> LevelCells:
-        """Find a level's cells and where its ring begins: main from front to back, then delay."""
-        starts, before = np.full(self.count, NOWHERE), 0
-        parts = []
-        for number, kind in enumerate(KINDS):
-            back = before + self.layout.lengths[length_rule(kind, level)] - 1
-            mark = Stack(1, "left").mark(kind, level)
-            newest = back + 1 - before
-            inputs, ages, _ = self.windows.find(*self._values([mark], "1"), newest, having=True)
-            np.minimum.at(starts, inputs, back - ages)
-            parts.append(self._queue(level, number, back, newest, started))
-            before = back + 1
-        self.readable &= ~started | (starts < NOWHERE)
-        owners, tracks, columns, symbols = map(np.concatenate, zip(*parts, strict=True))
-        starts = np.where(started & (starts < NOWHERE), starts, 0)
-        return LevelCells(owners, tracks, columns, symbols, starts)
+    def _levels(self) -> Iterator[tuple[int, LevelCells]]:
+        """Find the cells of all levels that have started, from the highest down."""
+        every = np.arange(self.layout.levels, 0, -1)
+        tokens = self.windows.at(self.everyone[:, None], np.zeros((1, 1), np.int64))
+        flags = tokens.has(*self.queues.started).T
+        some = flags.any(axis=1)
+        if not some.any():
+            return
+        levels, started = tuple(every[some].tolist()), flags[some]
+        table = self.queues.of(levels)
+        starts = self._starts(table, started)
+        number, cells = self._found(table, started)
+        for index, level in enumerate(levels):
+            mine = number == index
+            yield level, LevelCells(*(part[mine] for part in cells), starts[index])
 
-    def _queue(
-        self, level: int, kind: int, back: int, newest: int, started: Flags
-    ) -> tuple[Integers, Integers, Integers, Integers]:
-        """Return the owners, tracks, columns and symbols of a queue's cells; `back` is its last column."""
-        factors, dummies = (table[kind].ravel() for table in self.tables.tracks(level))
-        found = self.windows.find(factors, dummies, newest, having=False)
-        mark = Stack(1, "left").mark(KINDS[kind], level)
-        inputs, ages, cells = self._counting(started, mark, found)
-        symbols = self.tables.cells(self.windows.at(inputs, ages), factors[cells])
-        stacks, tracks = np.divmod(cells, TRACKS)
-        return inputs * self.stacks + stacks, tracks, back - ages, symbols
+    def _starts(self, table: QueueTable, started: Flags) -> Integers:
+        """Return the columns at position 0: [level, input]."""
+        starts = np.full(started.shape, NOWHERE)
+        marks = (table.marks, table.first_marks, table.lengths)
+        inputs, ages, queues = self.windows.find(*marks, having=True)
+        np.minimum.at(starts, (table.levels[queues], inputs), table.backs[queues] - ages)
+        self.readable &= (~started | (starts < NOWHERE)).all(axis=0)
+        return np.where(started & (starts < NOWHERE), starts, 0)
 
-    def _values(self, names: list[str], value: str) -> tuple[Integers, Integers]:
-        """Return factors by their names, and the number of a value of each."""
-        factors = np.array([self.tables.factor[name] for name in names])
-        return factors, np.array([self.tables.value(name, value) for name in names])
-
-    def _counting(self, started: Flags, mark: str, found: Found) -> Found:
-        """Return cells of started levels whose columns are marked."""
-        here = started[found[0]]
-        inputs, ages, cells = (part[here] for part in found)
-        (factor,), (value,) = self._values([mark], NO_MARK)
-        marked = ~self.windows.at(inputs, ages).has(int(factor), int(value))
-        return inputs[marked], ages[marked], cells[marked]
+    def _found(
+        self, table: QueueTable, started: Flags
+    ) -> tuple[Integers, tuple[Integers, Integers, Integers, Integers]]:
+        """Return the level of each cell; and their owners, tracks, columns and symbols."""
+        lengths = table.lengths[table.queues]
+        inputs, ages, cells = self.windows.find(table.cells, table.dummies, lengths, having=False)
+        queues = table.queues[cells]
+        tokens = self.windows.at(inputs, ages)
+        counting = started[table.levels[queues], inputs]
+        counting &= ~tokens.has(table.marks[queues], table.no_marks[queues])
+        inputs, ages, cells = inputs[counting], ages[counting], cells[counting]
+        symbols = self.tables.cells(self.windows.at(inputs, ages), table.cells[cells])
+        queues, owners = table.queues[cells], inputs * self.stacks + table.stacks[cells]
+        columns = table.backs[queues] - ages
+        return table.levels[queues], (owners, table.tracks[cells], columns, symbols)
 
     def _with_level(self, level: int, found: LevelCells, above: PlacedCells) -> PlacedCells:
         """Return the cells from this level up; what is being handed down comes before the rest."""

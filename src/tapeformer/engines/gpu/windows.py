@@ -62,7 +62,7 @@ class DeviceWindows:
         """Return the tokens of some ages in the windows of some inputs."""
         return DeviceTokens(self, *np.broadcast_arrays(inputs, ages))
 
-    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+    def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         """Find those of the newest tokens that have values, or that have them not."""
         return find_in_all(self, factors, values, newest, having=having)
 

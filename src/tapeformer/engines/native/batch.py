@@ -135,7 +135,7 @@ class _PromptWords:
         self.varying = np.flatnonzero(bits.any(axis=1) & ~common)
         self.bits = bits[self.varying]
         self.words = np.where(common, ~np.uint64(0), np.uint64(0))[:, None].repeat(ROW, axis=1)
-        self.all_read = int(prompts.lengths.min(initial=0))
+        self.all_read = min(prompts.lengths.tolist(), default=0)
         self.begin, self.made = 0, np.zeros((0, len(self.varying), ROW), np.uint64)
 
     def write(self, place: int) -> None:
@@ -143,12 +143,14 @@ class _PromptWords:
         if place >= self.begin + len(self.made):
             self._make(place)
         self.words[self.varying] = self.made[place - self.begin]
-        entry, memory = self.batch.places.places(place), self.batch.memory
-        if place < self.all_read:
-            memory[entry] = self.words
-        else:
+        memory, mask = self.batch.memory, None
+        if place >= self.all_read:
             mask = packed(self.prompts.lengths > place, INPUTS)
-            memory[entry] ^= (memory[entry] ^ self.words) & mask
+        for there, here in self.batch.places.parts(place):
+            if mask is None:
+                memory[there] = self.words[here]
+            else:
+                memory[there] ^= (memory[there] ^ self.words[here]) & mask
 
     def _make(self, place: int) -> None:
         """Make the words that differ between inputs, for the next places."""

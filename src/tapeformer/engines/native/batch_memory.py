@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,6 +48,11 @@ class BatchMemory:
         """Find the ring of every word (the resident ones first) and its number there."""
         token = self.layout.words
         counts = [token.resident_words, *(words for _, words, *_ in token.rings)]
+        ends = np.cumsum(counts).tolist()
+        bounds = zip(ends, counts, strict=True)
+        words = [slice(end - count, end) for end, count in bounds]
+        geometry = (self.starts.tolist(), self.strides.tolist(), self.masks.tolist())
+        self._parts = list(zip(*geometry, words, strict=True))
         self.ring = np.repeat(np.arange(len(counts)), counts)
         self.index = np.concatenate([np.arange(count) for count in counts])
 
@@ -54,8 +61,13 @@ class BatchMemory:
         token = self.layout.words
         self.coded = np.zeros(len(self.sizes), bool)
         self.first = np.zeros(len(self.sizes), np.int64)
-        for factor, word in token.resident:
-            self.first[factor] = word
+        self.resident_of = np.zeros(len(self.sizes), np.int64)
+        for number, (factor, word) in enumerate(sorted(token.resident, key=lambda row: row[1])):
+            self.first[factor], self.resident_of[factor] = word, number
+        self.resident_starts = np.array(sorted(word for _, word in token.resident), np.int64)
+        sizes = np.diff(self.resident_starts, append=token.resident_words)
+        number = np.arange(token.resident_words) - np.repeat(self.resident_starts, sizes)
+        self.resident_values = number.astype(np.min_scalar_type(int(number.max(initial=0))))
         for factor, word in token.coded:
             self.first[factor], self.coded[factor] = word, True
         self.digits = np.array([digits_of(size) for size in token.sizes])
@@ -72,6 +84,12 @@ class BatchMemory:
         """Return the word of the newest token that says whether it has a value."""
         first = next(word for resident, word in self.layout.resident if resident == factor)
         return first + value
+
+    def parts(self, place: int) -> Iterator[tuple[slice, slice]]:
+        """Yield the words of the token at a place in memory, and in the order of its words."""
+        for start, stride, mask, words in self._parts:
+            begin = start + (place & mask) * stride
+            yield slice(begin, begin + words.stop - words.start), words
 
     def places(self, place: int) -> Integers:
         """Return where all words of the token at a place are."""

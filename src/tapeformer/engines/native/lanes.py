@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.llvm_batch_functions import WORD_OCTETS
-from tapeformer.windows import Flags, Found, Integers, find_in_all
+from tapeformer.windows import Flags, Found, Integers
 
 Words = NDArray[np.uint64]
 
@@ -27,27 +29,27 @@ def unpacked(words: Words, inputs: int) -> Flags:
 
 def numbers(digits: Words, lanes: Integers) -> Integers:
     """Return the numbers of some inputs, from a word for each binary digit."""
-    octets = np.ascontiguousarray(digits).view(np.uint8)[:, lanes >> 3]
+    used = np.flatnonzero(digits.any(axis=1))
+    octets = np.ascontiguousarray(digits[used]).view(np.uint8)[:, lanes >> 3]
     bits = (octets >> (lanes & 7).astype(np.uint8)) & 1
-    total: Integers = (bits.astype(np.int64) << np.arange(len(digits))[:, None]).sum(axis=0)
+    total: Integers = (bits.astype(np.int64) << used[:, None]).sum(axis=0)
     return total
 
 
 class LaneTokens:
     """Tokens of some inputs: the place of each, the octet of its input in a word and the bit in it."""
 
-    def __init__(
-        self, windows: LaneWindows, places: Integers, lanes: Integers, bits: NDArray[np.uint8]
-    ) -> None:
-        self.memory, self.octets = windows.memory, windows.octets
-        self.places, self.lanes, self.bits = places, lanes, bits
+    def __init__(self, windows: LaneWindows, inputs: Integers, ages: Integers) -> None:
+        self.windows, self.memory, self.octets = windows, windows.memory, windows.octets
+        self.inputs, self.places = inputs, windows.ends[inputs] - ages
+        self.lanes, self.bits = windows.lane[inputs], windows.bit[inputs]
 
     def has(self, factor: Integers | int, value: Integers | int) -> Flags:
         """Say which of the tokens have a value."""
         memory = self.memory
         coded = memory.coded[factor]
         if not np.any(coded):
-            return self._bit(factor, value)
+            return self._value(factor) == value
         code, digits = memory.code_of[factor, value], memory.digits[factor]
         starts, found = self._starts(factor), None
         for digit in range(int(np.max(digits))):
@@ -56,12 +58,14 @@ class LaneTokens:
             found = same if found is None else found & same
         if found is None:
             found = np.ones(np.broadcast_shapes(starts.shape, self.bits.shape), bool)
-        return found if np.all(coded) else np.where(coded, found, self._bit(factor, value))
+        return found if np.all(coded) else np.where(coded, found, self._value(factor) == value)
 
     def values(self, factor: Integers | int) -> Integers:
         """Return each token's value of a factor."""
         memory = self.memory
         coded, digits = memory.coded[factor], memory.digits[factor]
+        if not np.any(coded):
+            return self._value(factor)
         starts = self._starts(factor)
         code = np.zeros(np.broadcast_shapes(starts.shape, self.bits.shape), np.int64)
         for digit in range(int(np.max(digits, where=coded, initial=0))):
@@ -72,12 +76,10 @@ class LaneTokens:
 
     def _value(self, factor: Integers | int) -> Integers:
         """Return the values of resident factors: those of others mean nothing."""
-        sizes = self.memory.sizes[factor]
-        total: Integers = np.zeros(1, np.int64)
-        for value in range(1, int(np.max(sizes))):
-            found = self._bit(factor, np.minimum(value, sizes - 1)) & (value < sizes)
-            total = total + value * found
-        return total
+        same = self.inputs.shape == self.places.shape
+        inputs = self.inputs if same else np.broadcast_to(self.inputs, self.places.shape)
+        found: Integers = self.windows.resident[self.memory.resident_of[factor], inputs]
+        return found
 
     def _starts(self, factor: Integers | int) -> Integers:
         """Return the octets at which factors begin in tokens, in the memory of the first input."""
@@ -94,9 +96,6 @@ class LaneTokens:
         found: Flags = (self.octets.take(starts + WORD_OCTETS * words) & self.bits) != 0
         return found
 
-    def _bit(self, factor: Integers | int, value: Integers | int) -> Flags:
-        return self._at(self._starts(factor), np.where(self.memory.coded[factor], 0, value))
-
 
 class LaneWindows:
     """The windows of inputs that have ended, each at a place of its own: see `Windows`.
@@ -109,7 +108,8 @@ class LaneWindows:
     ) -> None:
         self.memory, self.ends = memory, ends
         self.words, self.octets = words, words.view(np.uint8).reshape(-1)
-        self.lane, self.bit = lanes >> 3, (1 << (lanes & 7)).astype(np.uint8)
+        self.lanes, self.lane = lanes, lanes >> 3
+        self.bit = (1 << (lanes & 7)).astype(np.uint8)
         self.lengths = np.minimum(ends + 1, window)
         flags, self.input_of = np.zeros(8 * WORD_OCTETS, bool), np.zeros(8 * WORD_OCTETS, np.int64)
         flags[lanes], self.input_of[lanes] = True, np.arange(len(lanes))
@@ -117,24 +117,48 @@ class LaneWindows:
 
     def at(self, inputs: Integers, ages: Integers) -> LaneTokens:
         """Return the tokens of some ages in the windows of some inputs."""
-        return LaneTokens(self, self.ends[inputs] - ages, self.lane[inputs], self.bit[inputs])
+        return LaneTokens(self, inputs, ages)
 
-    def find(self, factors: Integers, values: Integers, newest: int, *, having: bool) -> Found:
+    @cached_property
+    def resident(self) -> Integers:
+        """The newest token's value of each resident factor in each input; two tokens take turns."""
+        odd = self.ends & 1 == 1
+        if odd.all() or not odd.any():
+            return self._resident(int(odd.any()))
+        return np.where(odd, self._resident(1), self._resident(0))
+
+    def _resident(self, turn: int) -> Integers:
+        """Return the value of each resident factor in one of the two tokens."""
+        memory = self.memory
+        (there, _), *_ = memory.parts(turn)
+        bits = unpacked(self.words[there], 8 * WORD_OCTETS)
+        numbered = bits * memory.resident_values[:, None]
+        values = np.add.reduceat(numbered, memory.resident_starts, axis=0)
+        return values[:, self.lanes].astype(np.int64)
+
+    def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         """Find those of the newest tokens that have values, or that have them not.
 
         A ring is searched whole, 256 inputs at a time; what is older is left out then.
         """
-        if not self.memory.coded[factors].all():
-            return find_in_all(self, factors, values, newest, having=having)
-        found = []
-        rings = self.memory.factor_ring[factors]
-        for ring in np.unique(rings).tolist():
+        coded = self.memory.coded[factors]
+        found = [self._found_newest(np.flatnonzero(~coded), factors, values, having)]
+        rings = np.where(coded, self.memory.factor_ring[factors], -1)
+        for ring in np.unique(rings[coded]).tolist():
             mine = np.flatnonzero(rings == ring)
             places, numbers, lanes = self._found_in(ring, factors[mine], values[mine], having)
             found.append(self._aged(places, mine[numbers], lanes, self.memory.masks[ring]))
         inputs, ages, numbers = (np.concatenate(part) for part in zip(*found, strict=True))
-        recent = (ages < newest) & (ages < self.lengths[inputs])
+        recent = (ages < newest[numbers]) & (ages < self.lengths[inputs])
         return inputs[recent], ages[recent], numbers[recent]
+
+    def _found_newest(
+        self, mine: Integers, factors: Integers, values: Integers, having: bool
+    ) -> Found:
+        """Search the newest tokens for values of resident factors."""
+        known = self.resident[self.memory.resident_of[factors[mine]]]
+        numbers, inputs = np.nonzero((known == values[mine, None]) == having)
+        return inputs, np.zeros(len(inputs), np.int64), mine[numbers]
 
     def _found_in(self, ring: int, factors: Integers, values: Integers, having: bool) -> Found:
         """Return the places of a ring, the factors and the lanes that have values or have them not."""
