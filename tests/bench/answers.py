@@ -3,7 +3,7 @@
 `python -m tests.bench.answers --before SRC --lines 262144 --sample 16384`: SRC is the folder `src` of
 a checkout of the earlier version, which answers a sample only. Processor time, of all processes, is
 what it says besides: it depends less on what else the computer does. The peak of memory is that of
-the largest process.
+the largest process. Machine code and Python's bytecode are made before.
 """
 
 from __future__ import annotations
@@ -20,20 +20,26 @@ from pathlib import Path
 
 WORKLOADS = {
     "binary_counter": ("01", 0, 8),
+    "binary_counter, 18 digits": ("01", 18, 18),
     "binary_counter, 28 digits": ("01", 28, 28),
     "palindrome": ("ab", 2, 2),
     "binary_addition": ("01", 6, 6),
 }
-"""For each machine its letters, and the fewest and most of them in a word; 28 digits differ in all."""
+"""For each machine its letters, and the fewest and most of them in a word."""
 
-OPTIONS = {"binary_counter, 28 digits": ("--levels", "6", "--max-steps", "100")}
-"""Options of a run, where they are not five levels only."""
+OPTIONS = {
+    "binary_counter, 18 digits": ("--levels", "6", "--max-steps", "100"),
+    "binary_counter, 28 digits": ("--levels", "6", "--max-steps", "100"),
+}
+"""Options of a run, where they are not five levels only; the words of these all differ."""
 
 
 def words(machine: str, count: int) -> list[str]:
     """Random words; an addition has two numbers."""
     letters, fewest, most = WORKLOADS[machine]
     chance = random.Random(1)
+    if machine in OPTIONS:
+        return [f"{number:0{most}b}" for number in chance.sample(range(1 << most), count)]
     made = ("".join(chance.choices(letters, k=chance.randint(fewest, most))) for _ in range(count))
     return [f"{word}#{word[::-1]}" if machine == "binary_addition" else word for word in made]
 
@@ -46,6 +52,7 @@ def measured(machine: str, count: int, source: Path | None, folder: Path) -> dic
     command = [sys.executable, "-m", "tapeformer", "run", machine.split(",")[0], *options]
     command += ["--batch", str(inputs), "--answers", str(answers)]
     given = {**os.environ, **({"PYTHONPATH": str(source)} if source else {})}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.monotonic()
     process = subprocess.Popen(command, env=given, stdout=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)

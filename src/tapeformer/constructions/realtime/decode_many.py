@@ -124,7 +124,8 @@ class _Decoding:
         number, cells = self._found(table, started)
         for index, level in enumerate(levels):
             mine = number == index
-            yield level, LevelCells(*(part[mine] for part in cells), starts[index])
+            owners, tracks, columns, symbols = (part[mine] for part in cells)
+            yield level, LevelCells(owners, tracks, columns, symbols, starts[index])
 
     def _starts(self, table: QueueTable, started: Flags) -> Integers:
         """Return the columns at position 0: [level, input]."""

@@ -66,8 +66,8 @@ class BatchMemory:
             self.first[factor], self.resident_of[factor] = word, number
         self.resident_starts = np.array(sorted(word for _, word in token.resident), np.int64)
         sizes = np.diff(self.resident_starts, append=token.resident_words)
-        number = np.arange(token.resident_words) - np.repeat(self.resident_starts, sizes)
-        self.resident_values = number.astype(np.min_scalar_type(int(number.max(initial=0))))
+        values = np.arange(token.resident_words) - np.repeat(self.resident_starts, sizes)
+        self.resident_values = values.astype(np.min_scalar_type(int(values.max(initial=0))))
         for factor, word in token.coded:
             self.first[factor], self.coded[factor] = word, True
         self.digits = np.array([digits_of(size) for size in token.sizes])

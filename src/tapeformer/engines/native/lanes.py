@@ -49,7 +49,8 @@ class LaneTokens:
         memory = self.memory
         coded = memory.coded[factor]
         if not np.any(coded):
-            return self._value(factor) == value
+            resident: Flags = self._value(factor) == value
+            return resident
         code, digits = memory.code_of[factor, value], memory.digits[factor]
         starts, found = self._starts(factor), None
         for digit in range(int(np.max(digits))):
