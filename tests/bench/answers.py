@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 WORKLOADS = {
@@ -33,21 +34,27 @@ OPTIONS = {
 }
 """Options of a run, where they are not five levels only; the words of these all differ."""
 
+ODD = 0x9E3779B1
+"""Multiples of an odd number modulo a power of two are all numbers, in a mixed order."""
 
-def words(machine: str, count: int) -> list[str]:
-    """Random words; an addition has two numbers."""
+
+def words(machine: str, count: int) -> Iterator[str]:
+    """Random words; an addition has two numbers. A list of them would count as a child's memory."""
     letters, fewest, most = WORKLOADS[machine]
     chance = random.Random(1)
-    if machine in OPTIONS:
-        return [f"{number:0{most}b}" for number in chance.sample(range(1 << most), count)]
-    made = ("".join(chance.choices(letters, k=chance.randint(fewest, most))) for _ in range(count))
-    return [f"{word}#{word[::-1]}" if machine == "binary_addition" else word for word in made]
+    for number in range(count):
+        if machine in OPTIONS:
+            yield f"{number * ODD % (1 << most):0{most}b}"
+            continue
+        word = "".join(chance.choices(letters, k=chance.randint(fewest, most)))
+        yield f"{word}#{word[::-1]}" if machine == "binary_addition" else word
 
 
 def measured(machine: str, count: int, source: Path | None, folder: Path) -> dict[str, float]:
     """Microseconds per input, of the clock and of processors, and the peak of memory in MB."""
     inputs, answers = folder / "inputs", folder / f"answers-{time.monotonic_ns()}"
-    inputs.write_text("".join(f"{word}\n" for word in words(machine, count)))
+    with inputs.open("w") as file:
+        file.writelines(f"{word}\n" for word in words(machine, count))
     options = OPTIONS.get(machine, ("--levels", "5"))
     command = [sys.executable, "-m", "tapeformer", "run", machine.split(",")[0], *options]
     command += ["--batch", str(inputs), "--answers", str(answers)]

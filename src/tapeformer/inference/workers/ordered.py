@@ -13,8 +13,9 @@ from tapeformer.inference.workers.task import Pool
 Group = TypeVar("Group")
 
 TICK = 0.2
-AHEAD = 64
-"""Groups that may be answered or under way while an earlier one is still awaited."""
+AHEAD = 2
+"""How many times as many groups as workers have room for may be answered or under way while an earlier
+one is still awaited: their answers are in memory."""
 ATTEMPTS = 3
 """How often a group is tried whose worker dies."""
 
@@ -49,7 +50,8 @@ class _Order(Generic[Group]):
 
     def fill(self) -> None:
         """Submit groups while there is room for them."""
-        while len(self.under_way) < self.pool.room and self.begun - self.next < AHEAD:
+        room = self.pool.room
+        while len(self.under_way) < room and self.begun - self.next < AHEAD * room:
             group = next(self.groups, None)
             if group is None:
                 return
