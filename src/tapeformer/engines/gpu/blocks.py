@@ -170,7 +170,8 @@ class Blocks:
         over = self.live & (made >= self.budget.tokens)[:, None]
         near = self.busy & (self.count_bound >= self.budget.counted)
         if near.any():
-            counted = np.where(self.live, self._numbers(COUNTER, COUNTER_DIGITS), 0)
+            numbers = self._numbers(COUNTER, COUNTER_DIGITS, np.arange(self.count))
+            counted = np.where(self.live, numbers, 0)
             self.count_bound[near] = counted.max(axis=1)[near]
             over |= self.live & (counted >= self.budget.counted)
         if over.any():
@@ -182,13 +183,19 @@ class Blocks:
         self.live &= ~over
         self.device.upload(self.at["lanes"] + 4 * self.threads * LIVE, packed_words(self.live))
 
-    def _numbers(self, row: int, digits: int) -> Integers:
-        """Return the number that each lane has in some rows, its binary digits."""
-        total = np.zeros(self.count * BLOCK_INPUTS, np.int64)
-        for digit, words in enumerate(self._lanes(row, digits)):
+    def _numbers(self, row: int, digits: int, blocks: Integers) -> Integers:
+        """Return the number that each lane of some blocks has in some rows, its binary digits."""
+        total = np.zeros(len(blocks) * BLOCK_INPUTS, np.int64)
+        rows = self._lanes(row, digits).reshape(digits, self.count, BLOCK_THREADS)
+        for digit, words in enumerate(rows[:, blocks]):
             if words.any():
                 total |= unpacked_words(words).astype(np.int64) << digit
-        return total.reshape(self.count, BLOCK_INPUTS)
+        return total.reshape(len(blocks), BLOCK_INPUTS)
+
+    def _numbers_at(self, row: int, digits: int, where: tuple[Integers, Integers]) -> Integers:
+        """Return the numbers of some blocks and lanes."""
+        blocks, places = np.unique(where[0], return_inverse=True)
+        return self._numbers(row, digits, blocks)[places, where[1]]
 
     def ended(self, blocks: Integers) -> Iterator[Ended]:
         """Yield the inputs of blocks that are done: the stopped, the doubted, those at a limit."""
@@ -208,7 +215,7 @@ class Blocks:
         return Ended(
             inputs=self.inputs[where],
             tokens=tokens,
-            counted=self._numbers(COUNTER, COUNTER_DIGITS)[where],
+            counted=self._numbers_at(COUNTER, COUNTER_DIGITS, where),
             before=np.where(first < 0, tokens, first - lengths),
             margin=self._margins(tokens, where),
             stopped=stopped[where],
@@ -226,6 +233,6 @@ class Blocks:
         if self.kernel.proven_margin is not None:
             least[:] = self.kernel.proven_margin
         if self.kernel.margin_digits:
-            found = self._numbers(MARGIN, self.kernel.margin_digits)[where]
+            found = self._numbers_at(MARGIN, self.kernel.margin_digits, where)
             least = np.minimum(least, found)
         return np.where(tokens > 0, least, np.inf)

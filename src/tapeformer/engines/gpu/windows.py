@@ -5,18 +5,45 @@ Of each factor the tokens that heads could still fetch are there, and no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.gpu.device import Address, Device
-from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS, WORD_INPUTS, KernelLayout
-from tapeformer.engines.logic.factor_codes import digits_of, values_by_code
-from tapeformer.windows import Flags, Found, Integers, find_in_all
+from tapeformer.engines.gpu.memory_layout import (
+    BLOCK_INPUTS,
+    BLOCK_THREADS,
+    WORD_INPUTS,
+    KernelLayout,
+)
+from tapeformer.engines.gpu.prompt_masks import packed_words
+from tapeformer.engines.logic.factor_codes import codes, digits_of, values_by_code
+from tapeformer.windows import Flags, Found, Integers
 
 Words = NDArray[np.uint32]
+
+ALL, LANES = 0xFFFFFFFF, np.arange(WORD_INPUTS, dtype=np.uint32)
+"""A word whose lanes are all 1, and the lanes of a word."""
+ON_CHIP = -1
+"""In place of a ring's number: the words of the newest token that are kept on the chip."""
+
+
+class FactorPlaces:
+    """For each factor: its ring, the first of its words there, how many, and the value of each code."""
+
+    def __init__(self, layout: KernelLayout) -> None:
+        sizes, on_chip = layout.sizes, layout.newest_words
+        self.digits = np.array([digits_of(size) for size in sizes])
+        self.ring = np.array([layout.ring_of.get(f, ON_CHIP) for f in range(len(sizes))])
+        first = {factor: word for word, (factor, digit) in enumerate(on_chip) if not digit}
+        for ring in layout.rings:
+            first |= ring.first_word
+        self.first = np.array([first.get(factor, 0) for factor in range(len(sizes))])
+        self.values = np.full((len(sizes), 1 << int(self.digits.max(initial=0))), -1)
+        for factor, size in enumerate(sizes):
+            self.values[factor, : 1 << digits_of(size)] = values_by_code(size)
 
 
 @dataclass(frozen=True)
@@ -27,6 +54,11 @@ class BlockMemory:
     layout: KernelLayout
     rings: Address
     newest: Address
+
+    @cached_property
+    def places(self) -> FactorPlaces:
+        """Where factors are."""
+        return FactorPlaces(self.layout)
 
     def ring(self, block: int, number: int) -> Words:
         """Return a ring of a block: slots, words, threads."""
@@ -64,7 +96,42 @@ class DeviceWindows:
 
     def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         """Find those of the newest tokens that have values, or that have them not."""
-        return find_in_all(self, factors, values, newest, having=having)
+        asked = zip(factors.tolist(), values.tolist(), newest.tolist(), strict=True)
+        none = np.zeros(0, np.int64)
+        parts = [(none, none, none)]
+        for place, (factor, value, most) in enumerate(asked):
+            inputs, ages = self._found(self._having(factor, value, having), most)
+            parts.append((inputs, ages, np.full(len(inputs), place)))
+        inputs, ages, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return inputs, ages, places
+
+    def _having(self, factor: int, value: int, having: bool) -> Words:
+        """Return a bit for each lane and slot, blocks, slots, threads: 32 inputs at a time."""
+        places = self.memory.places
+        words, first = self.words(int(places.ring[factor])), int(places.first[factor])
+        code = codes(self.memory.layout.sizes[factor])[value]
+        flags = np.full(words[:, :, 0].shape, ALL, np.uint32)
+        for digit in range(int(places.digits[factor])):
+            word = words[:, :, first + digit]
+            flags &= word if code >> digit & 1 else ~word
+        flags = flags if having else ~flags
+        return flags & packed_words(self._lane_inputs >= 0).reshape(len(flags), 1, -1)
+
+    def _found(self, flags: Words, newest: int) -> tuple[Integers, Integers]:
+        """Return the inputs and ages of slots that have a bit, those of the newest tokens only."""
+        blocks, slots, threads = np.nonzero(flags)
+        some, bits = np.nonzero(flags[blocks, slots, threads][:, None] >> LANES & 1)
+        inputs = self._lane_inputs[blocks[some], threads[some] * WORD_INPUTS + bits]
+        ages = (self.ends[inputs] - slots[some]) % flags.shape[1]
+        kept = ages < np.minimum(newest, self.lengths[inputs])
+        return inputs[kept], ages[kept]
+
+    @cached_property
+    def _lane_inputs(self) -> Integers:
+        """The input in each lane of the blocks that are used, -1 where there is none of these."""
+        inputs = np.full((len(self.used), BLOCK_INPUTS), -1)
+        inputs[self.block_index, self.threads * WORD_INPUTS + self.bits] = np.arange(len(self.ends))
+        return inputs
 
     def rows(self, input: int) -> NDArray[np.int32]:
         """Return a window, oldest first; what no head can fetch any more is 0 in it."""
@@ -80,6 +147,10 @@ class DeviceWindows:
         """Return of how many tokens a factor is kept."""
         ring = self.memory.layout.ring_of.get(factor)
         return 1 if ring is None else self.memory.layout.rings[ring].length
+
+    def words(self, number: int) -> Words:
+        """Return a ring, or what is kept on the chip as one slot: blocks, slots, words, threads."""
+        return self.newest()[:, None] if number == ON_CHIP else self.ring(number)
 
     def ring(self, number: int) -> Words:
         """Return a ring of all blocks that are used: blocks, slots, words, threads."""
@@ -111,32 +182,23 @@ class DeviceTokens:
 
     def values(self, factor: Integers | int) -> Integers:
         """Return each token's value of a factor; of several factors one after another."""
-        if isinstance(factor, int):
-            return self._values(factor, self.inputs, self.ages)
+        places = self.windows.memory.places
         factors, inputs, ages = np.broadcast_arrays(factor, self.inputs, self.ages)
-        found = np.zeros(factors.shape, np.int64)
-        for one in np.unique(factors).tolist():
-            here = factors == one
-            found[here] = self._values(one, inputs[here], ages[here])
+        rings, found = places.ring[factors], np.zeros(factors.shape, np.int64)
+        for ring in np.unique(places.ring[factor]).tolist():
+            here = np.nonzero(rings == ring)
+            found[here] = self._values(ring, factors[here], inputs[here], ages[here])
         return found
 
-    def _values(self, factor: int, inputs: Integers, ages: Integers) -> Integers:
-        size = self.windows.memory.layout.sizes[factor]
-        code = np.zeros(inputs.shape, np.int64)
-        for digit, words in enumerate(self._digits(factor, inputs, ages)):
-            code |= (words.astype(np.int64) >> self.windows.bits[inputs] & 1) << digit
-        return values_by_code(size)[code]
-
-    def _digits(self, factor: int, inputs: Integers, ages: Integers) -> Iterator[Words]:
-        """Yield the words that have the digits of a factor."""
-        windows, layout = self.windows, self.windows.memory.layout
+    def _values(self, ring: int, factors: Integers, inputs: Integers, ages: Integers) -> Integers:
+        """Return values of factors that are in one ring."""
+        windows, places = self.windows, self.windows.memory.places
+        words, first, digits = windows.words(ring), places.first[factors], places.digits[factors]
         blocks, threads = windows.block_index[inputs], windows.threads[inputs]
-        number, digits = layout.ring_of.get(factor), range(digits_of(layout.sizes[factor]))
-        if number is None:
-            first = layout.newest_words.index((factor, 0)) if digits else 0
-            yield from (windows.newest()[blocks, first + digit, threads] for digit in digits)
-            return
-        ring = layout.rings[number]
-        slots = (windows.ends[inputs] - ages) % ring.length
-        first = ring.first_word[factor]
-        yield from (windows.ring(number)[blocks, slots, first + d, threads] for d in digits)
+        slots = (windows.ends[inputs] - ages) % words.shape[1]
+        bits, code = windows.bits[inputs], np.zeros(inputs.shape, np.int64)
+        for digit in range(int(digits.max(initial=0))):
+            word = np.minimum(first + digit, words.shape[2] - 1)
+            ones = words[blocks, slots, word, threads] >> bits & 1
+            code |= np.where(digit < digits, ones, 0) << digit
+        return places.values[factors, code]
