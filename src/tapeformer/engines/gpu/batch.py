@@ -29,17 +29,24 @@ MEMORY_SHARE = 0.8
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: blocks that have ended wait for it."""
 FIRST_TOKENS, MOST_TOKENS = 256, 1 << 30
-READ_BLOCKS = 64
-"""Blocks whose windows are read together, so that they fit into memory."""
+READ_BLOCKS = 8
+"""Blocks whose windows are read together, so that what is read of them fits into the caches."""
 
 
 class GpuBatch:
-    """The kernels of one model on a device."""
+    """The kernels of one model on a device, whose memory some processes share."""
 
     name, inputs = "gpu", INPUTS
 
-    def __init__(self, weights: TransformerWeights, offsets: Sequence[int], device: Device) -> None:
+    def __init__(
+        self,
+        weights: TransformerWeights,
+        offsets: Sequence[int],
+        device: Device,
+        processes: int = 1,
+    ) -> None:
         self.weights, self.offsets, self.device = weights, offsets, device
+        self.memory_share = MEMORY_SHARE / processes
         self._asked: tuple[Value, Counted] | None = None
 
     def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
@@ -67,7 +74,7 @@ class GpuBatch:
     def _fitting(self, kernel: Kernel) -> int:
         """How many blocks the device's memory holds."""
         size = 4 * BLOCK_THREADS * block_words(kernel)
-        fitting = int(MEMORY_SHARE * self.device.free_memory()) // size
+        fitting = int(self.memory_share * self.device.free_memory()) // size
         if not fitting:
             raise TapeformerError(
                 Fault(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from time import monotonic
 from typing import IO
@@ -85,8 +86,10 @@ def run_file(
 
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
-    group = gpu.INPUTS if model.options.engine == "gpu" else INPUTS
-    where = where if len(inputs) > group or where.cluster else replace(where, processes=1)
+    on_gpu = model.options.engine == "gpu"
+    group = gpu.INPUTS if on_gpu else INPUTS
+    if not where.cluster:
+        where = replace(where, processes=_processes(where, len(inputs) / group, on_gpu))
     shared = replace(model, options=replace(model.options, processes=where.processes))
     work = Work(
         AnswerLines(shared),
@@ -96,6 +99,14 @@ def run_file(
     )
     Store("code", model.options.cache).check()
     return answer_file(work, inputs, answers, where, watch)
+
+
+def _processes(where: Where, groups: float, on_gpu: bool) -> int:
+    """Return how many processes answer: more read what a GPU makes, which is faster than they are."""
+    if groups <= 1 or where.processes == 1:
+        return 1
+    useful = min(os.cpu_count() or 1, gpu.PROCESSES, ceil(groups))
+    return max(where.processes, useful) if on_gpu else where.processes
 
 
 def answer_file(

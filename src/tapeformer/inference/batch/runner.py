@@ -67,7 +67,8 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
         from tapeformer.engines.gpu.batch import GpuBatch
         from tapeformer.engines.gpu.driver import CudaDevice
 
-        batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice())
+        sharing = options.processes + 1 if options.processes > 1 else 1  # a thread begins
+        batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(), sharing)
         batch.prepared(reader.goes_on, reader.step_values)
         return batch
     return Batch(
