@@ -94,6 +94,13 @@ def test_near_misses_differ_from_their_mirror_in_one_letter() -> None:
     assert len(words) == 6
 
 
+def test_of_a_far_length_only_the_first_words_are_tried() -> None:
+    config = replace(DATA, test_words=3, far=20, far_words=2)
+    near, far = (list(experiment_words(config, ("a", "b"), n)) for n in (19, 20))
+    assert (len(near), len(far)) == (3, 2)
+    assert far == list(experiment_words(replace(config, far=21), ("a", "b"), 20))[:2]
+
+
 def test_a_law_is_continued_only_where_distances_follow_it() -> None:
     assert continued([0, 1, 3, 7, None], [0, 1, 3, 7, 90], 7) == [0, 1, 3, 7, 15, 31, 63]
     assert continued([0, 1, 3, 7, 99], [0, 1, 3, 7, 99], 6) == [0, 1, 3, 7, 15, 31]

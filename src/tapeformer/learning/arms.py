@@ -17,6 +17,7 @@ from tapeformer.learning.checkpoint import Checkpoint
 from tapeformer.learning.config import Arm, DataConfig, Training
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.traces import (
+    OTHERS,
     TRAIN,
     WALKS,
     DeviceTraces,
@@ -58,15 +59,18 @@ class Task:
 
     @cached_property
     def level_traces(self) -> list[DeviceTraces]:
-        """The traces from which levels are learned: those of random machines too, where asked for."""
-        if not self.arm.walks:
-            return [self.train]
-        (walks,) = load_parts(self.data, WALKS)
-        names = [[f.name for f in every] for every in (walks.factors, self.train.fields.factors)]
+        """The traces from which levels are learned: those of other machines too, where asked for."""
+        asked = {WALKS: self.arm.walks, OTHERS: self.arm.others}
+        sets = [part for name in asked if asked[name] for part in load_parts(self.data, name)]
+        return [self.train, *(self._beside(traces) for traces in sets)]
+
+    def _beside(self, traces: TraceSet) -> DeviceTraces:
+        """Return traces of another machine; they must have the fields of this one's."""
+        names = [[f.name for f in every] for every in (traces.factors, self.train.fields.factors)]
         if names[0] != names[1]:
-            what = "random machines have other fields than the machine"
+            what = "another machine has other fields than the machine"
             raise TapeformerError(Fault(what, SourceLocation(str(self.data))))
-        return [self.train, on_device(walks, self.device)]
+        return on_device(traces, self.device)
 
     def test(self, length: int) -> Iterator[DeviceTraces]:
         """Yield the test traces of a length in parts."""

@@ -24,8 +24,10 @@ class DataConfig:
     `levels` is the number of levels in training; longer words get the levels that they need. `walks`
     random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
     each on a word of `walk_letters` (as in training if not told): traces beside those of the machine,
-    for arms that ask for them. Of test lengths from `far` on only the distinct situations are kept,
-    with how often each occurs. A run is followed for `max_steps` steps, in tests for `test_steps`.
+    for arms that ask for them. So are those of `others`, machines with as many symbols and tapes, on
+    words drawn like those of training. Of test lengths from `far` on only the first `far_words` words
+    are tried, and only the distinct situations are kept, with how often each occurs. A run is followed
+    for `max_steps` steps, in tests for `test_steps`.
 
     A share `mirrored` of the `count` training words, and if there is any all `test_words`, read the
     same backwards; `near_misses` and `test_near_misses` add words that do so but for one letter, and
@@ -49,7 +51,9 @@ class DataConfig:
     walk_states: int = 5
     walk_steps: int = 4000
     walk_letters: int | None = None
+    others: tuple[str, ...] = ()
     far: int = 10_000
+    far_words: int = 1
 
     def levels_for(self, length: int) -> int:
         """Return the levels of a model that reads words of a length, the last one to spare.
@@ -79,6 +83,7 @@ class Arm:
     hidden: int | None = None
     seeds: int | None = None
     walks: bool = False
+    others: bool = False
     words: int | None = None
     weight_decay: float | None = None
     steps: int | None = None
@@ -195,6 +200,8 @@ def _checked(experiment: Experiment, path: Path) -> Experiment:
                 raise _refused(path, f"arm {name} cannot be {given!r}", " or ".join(known))
         if arm.walks and not experiment.data.walks:
             raise _refused(path, f"arm {name} needs walks", "data with `walks: N`")
+        if arm.others and not experiment.data.others:
+            raise _refused(path, f"arm {name} needs others", "data with `others: [MACHINE]`")
     numbers = (*experiment.data.test, *experiment.seeds, experiment.data.count)
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise _refused(path, "lengths, seeds and count are whole numbers, 0 or more")
@@ -204,10 +211,12 @@ def _checked(experiment: Experiment, path: Path) -> Experiment:
 def completed(stored: dict[str, Any]) -> dict[str, Any]:
     """Return a configuration from a file with entries that it does not name at their defaults."""
     kinds = {"arm": Arm, "data": DataConfig, "training": Training}
-    return {
+    found = {
         key: {**_defaults(kinds[key]), **entry} if key in kinds else entry
         for key, entry in stored.items()
     }
+    read: dict[str, Any] = json.loads(json.dumps(found))
+    return read
 
 
 def _defaults(kind: type[DataConfig | Arm | Training]) -> dict[str, Any]:

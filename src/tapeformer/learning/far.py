@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -18,8 +18,8 @@ from tapeformer.learning.traces import TraceSet, on_device, test_name
 COLUMNS = ("inputs", "outputs", "copies", "times")
 
 
-def save_far(parts: Iterable[TraceSet], path: Path) -> int:
-    """Write the situations of a trace that comes in parts; return its tokens to predict."""
+def save_far(parts: Iterable[TraceSet], path: Path, watch: Callable[[str], None]) -> int:
+    """Write the situations of traces that come in parts; return their tokens to predict."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     found: dict[str, Collector] = {}
     tokens = 0
@@ -32,6 +32,7 @@ def save_far(parts: Iterable[TraceSet], path: Path) -> int:
         for collector in found.values():
             collector.add(groups)
         tokens += part.predicted
+        watch(f"{path.stem}: {tokens:,} tokens so far")
     arrays = {
         f"{name}.{column}": getattr(collector.table, column).cpu().numpy()
         for name, collector in found.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -21,6 +22,7 @@ from tapeformer.learning.far import save_far
 from tapeformer.learning.fields import CELL, CLOCK, Factor
 from tapeformer.learning.traces import (
     ABOUT,
+    OTHERS,
     TRAIN,
     WALKS,
     TraceSet,
@@ -46,7 +48,7 @@ def prepare(
     far = {test_name(length) for length in config.test if length >= config.far}
     for name, make in _sets(config, longest).items():
         if not (folder / f"{name}.json").exists():
-            write = _write_far if name in far else _write_parts
+            write = partial(_write_far, told) if name in far else _write_parts
             told(f"{name}: {write(folder, name, make()):,} tokens to predict")
         about = {"data": config.record(), "sha256": _hashes(folder)}
         write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
@@ -66,6 +68,8 @@ def _sets(config: DataConfig, longest: int | None) -> dict[str, Callable[[], Ite
     sets: dict[str, Callable[[], Iterable[TraceSet]]] = {TRAIN: lambda: [_training_traces(config)]}
     if config.walks:
         sets[WALKS] = lambda: [_walks(config)]
+    if config.others:
+        sets[OTHERS] = partial(_others, config)
     for length in (n for n in config.test if longest is None or n <= longest):
         sets[test_name(length)] = partial(_test_parts, config, length)
     return sets
@@ -83,10 +87,10 @@ def _write_parts(folder: Path, name: str, parts: Iterable[TraceSet]) -> int:
     return tokens
 
 
-def _write_far(folder: Path, name: str, parts: Iterable[TraceSet]) -> int:
-    """Write the situations of a trace that is too long to keep; return its tokens to predict."""
+def _write_far(watch: Tell, folder: Path, name: str, parts: Iterable[TraceSet]) -> int:
+    """Write the situations of traces that are too long to keep; return their tokens to predict."""
     path = folder / part_name(name, 0)
-    tokens = save_far(parts, path)
+    tokens = save_far(parts, path, watch)
     hashes = {path.stem: digest(path)}
     write_text(folder / f"{name}.json", json.dumps(hashes, indent=1) + "\n")
     return tokens
@@ -117,6 +121,12 @@ def _training_traces(config: DataConfig) -> TraceSet:
         [trace.prompt_length for trace in made],
         [len(trace.word) for trace in made],
     )
+
+
+def _others(config: DataConfig) -> Iterator[TraceSet]:
+    """Yield the traces of other machines, on words that are drawn like those of the machine."""
+    for machine in config.others:
+        yield _training_traces(replace(config, machine=machine))
 
 
 def _walks(config: DataConfig) -> TraceSet:

@@ -17,7 +17,7 @@ from torch import Tensor
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.learning.fields import Factor, TokenFields
 
-ABOUT, TRAIN, WALKS = "data.json", "train", "walks"
+ABOUT, TRAIN, WALKS, OTHERS = "data.json", "train", "walks", "others"
 
 
 @dataclass(frozen=True, eq=False)

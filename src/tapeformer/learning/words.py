@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 from tapeformer.export.dataset.words import Drawn, Word
@@ -20,6 +21,12 @@ def training_words(config: DataConfig, alphabet: tuple[str, ...]) -> Iterator[Wo
 
 
 def test_words(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Word]:
+    """Yield test words of one length, of a far one only the first few."""
+    every = _test_words(config, alphabet, length)
+    return islice(every, config.far_words) if length >= config.far else every
+
+
+def _test_words(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Word]:
     """Yield test words of one length; those for training are shorter, or drawn with another seed."""
     share, seed, lengths = 1.0 if config.mirrored else 0.0, config.seed, (length, length)
     yield from Drawn(alphabet, config.test_words, *lengths, seed + 1, share)
