@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 from tapeformer import TapeformerError
-from tapeformer.learning.config import DataConfig, Experiment, load_config
+from tapeformer.learning.config import Arm, DataConfig, Experiment, load_config
 from tapeformer.learning.experiment import run_experiment
 from tapeformer.learning.prepare import prepare
 
@@ -135,6 +137,61 @@ def test_results_of_before_an_entry_was_there_are_resumed(
     found = run_experiment(experiment, folder, tmp_path, device="cpu")
     assert len(found["results"]) == 2
     assert not list(tmp_path.glob("*.npz"))
+
+
+def test_lengths_asked_for_later_are_scored_with_saved_weights(
+    whole: Path, experiment: Experiment, tmp_path: Path
+) -> None:
+    output, data = tmp_path / "out", tmp_path / "data"
+    shutil.copytree(whole, output)
+    later = replace(experiment, data=replace(DATA, test=(3, 5, 6), far=6))
+    prepare(later.data, data)
+    found = run_experiment(later, data, output, device="cpu")
+    assert [row["length"] for row in found["results"]] == [3, 3, 5, 5, 6, 6]
+    assert _weights(output) == _weights(whole)
+    record = json.loads((output / "tied.json").read_text())
+    assert record["scored_again"][0]["lengths"] == [5, 6]
+    assert record["config"]["data"]["test"] == [3, 5, 6]
+
+
+def test_results_of_other_training_or_test_words_are_refused(
+    whole: Path, experiment: Experiment, tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    shutil.copytree(whole, output)
+    training = replace(experiment, training=replace(experiment.training, steps=25))
+    words = replace(experiment, data=replace(DATA, far=3))
+    for other in (training, words):
+        prepare(other.data, tmp_path / "data")
+        with pytest.raises(TapeformerError, match="result of another experiment"):
+            run_experiment(other, tmp_path / "data", output, device="cpu")
+
+
+def test_levels_are_learned_from_other_machines_too(experiment: Experiment, tmp_path: Path) -> None:
+    data = replace(DATA, machine="binary_counter", max_steps=20, others=("palindrome",))
+    both = replace(experiment, data=data, arms={"alone": Arm(), "others": Arm(others=True)})
+    prepare(data, tmp_path / "data")
+    found = run_experiment(both, tmp_path / "data", tmp_path / "out", device="cpu")
+    assert {row["arm"] for row in found["results"]} == {"alone", "others"}
+    assert (tmp_path / "out" / "alone-0.npz").read_bytes() != (
+        tmp_path / "out" / "others-0.npz"
+    ).read_bytes()
+
+
+def test_others_must_have_the_fields_of_the_machine(experiment: Experiment, tmp_path: Path) -> None:
+    data = replace(DATA, others=("palindrome_two_tapes",))
+    other = replace(experiment, data=data, arms={"others": Arm(others=True)})
+    prepare(data, tmp_path)
+    with pytest.raises(TapeformerError, match="other fields than the machine"):
+        run_experiment(other, tmp_path, tmp_path / "out", device="cpu")
+
+
+def test_an_arm_with_others_needs_them(tmp_path: Path) -> None:
+    config = tmp_path / "bad.json"
+    record = {"data": {**DATA.record(), "others": []}, "arms": {"a": {"others": True}}}
+    config.write_text(json.dumps(record))
+    with pytest.raises(TapeformerError, match="needs others"):
+        load_config(config)
 
 
 def test_bad_configurations_are_told(tmp_path: Path) -> None:

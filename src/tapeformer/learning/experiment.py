@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +27,8 @@ from tapeformer.learning.traces import ABOUT, write_text
 from tapeformer.learning.weights import load_weights, save_weights
 
 Watch = Callable[[str], None]
+_TESTED = ("test", "far", "far_words")
+"""Entries of the data on which training does not depend."""
 COLUMNS = ("arm", "seed", "length", "tokens", "wrong")
 
 
@@ -205,11 +207,21 @@ def _done(path: Path, about: dict[str, Any]) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     stored = {**found, "config": completed(found.get("config", {}))}
-    if any(stored.get(key) != value for key, value in about.items()):
+    scored = {row["length"] for row in found.get("results", [])}
+    if _fixed(stored, scored, about) != _fixed(about, scored, about):
         remedy = "choose another folder, or remove this file"
         what = "the file is the result of another experiment"
         raise TapeformerError(Fault(what, SourceLocation(str(path)), remedy=remedy))
-    return found
+    return found | about
+
+
+def _fixed(record: dict[str, Any], scored: set[int], keys: Iterable[str]) -> dict[str, Any]:
+    """Return what results at scored lengths depend on; further lengths can be asked for later."""
+    data = record["config"].get("data", {})
+    fixed = {key: entry for key, entry in data.items() if key not in _TESTED}
+    far = {n: data["far_words"] for n in scored if data and n >= data["far"]}
+    found = {key: record.get(key) for key in keys}
+    return found | {"config": record["config"] | {"data": fixed, "far": far}}
 
 
 def _made_with(device: torch.device) -> dict[str, str]:
