@@ -33,6 +33,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     monkeypatch.setattr(engine_choice, "run_file", run_file)
     monkeypatch.setattr(engine_choice, "has_gpu", lambda: True)
     monkeypatch.setattr(engine_choice, "LEAST_INPUTS", len(WORDS))
+    monkeypatch.setattr(engine_choice, "LEAST_IN_ALL", 0)
     return asked
 
 
@@ -50,6 +51,12 @@ def test_long_runs_go_to_the_gpu_and_where_it_fails_to_machine_code(
     found = answered(written, "auto")
     assert engines == [("native", SAMPLE), ("gpu", len(WORDS)), ("native", len(WORDS))]
     assert found == answered(written, "native", engine="native")
+
+
+def test_a_gpu_pays_for_many_tokens_in_all() -> None:
+    assert engine_choice.pays(10**5, 10**4)
+    assert not engine_choice.pays(10**4, 1 << 12)
+    assert not engine_choice.pays(10**3, 10**6)
 
 
 def test_short_runs_stay(written: Path, engines: list[tuple[str, int]]) -> None:

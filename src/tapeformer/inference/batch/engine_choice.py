@@ -21,7 +21,10 @@ from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.workers import Where
 
 LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
-"""From how many inputs of how many tokens each a GPU is faster than two cores: docs/native.md."""
+"""Fewer inputs leave most of a GPU idle; below so many tokens each, reading answers takes longer."""
+
+LEAST_IN_ALL = 1 << 28
+"""Tokens of all inputs together from which a GPU is faster than two cores: docs/native.md."""
 
 
 def run_chosen(
@@ -42,11 +45,16 @@ def run_chosen(
         first = run_file(model, inputs.first(SAMPLE), answers, where=where, watch=watch)
         if first.answered < SAMPLE:
             return Summary(len(inputs), first.outcomes)
-    if mean_tokens(answers) >= LEAST_TOKENS:
+    if pays(mean_tokens(answers), len(inputs)):
         with suppress(TapeformerError):
             on_gpu = replace(model, options=replace(model.options, engine="gpu"))
             return run_file(on_gpu, inputs, answers, where=where, watch=watch)
     return run_file(model, inputs, answers, where=where, watch=watch)
+
+
+def pays(tokens: float, inputs: int) -> bool:
+    """Say whether a GPU is faster for so many inputs, each of so many tokens."""
+    return tokens >= LEAST_TOKENS and tokens * inputs >= LEAST_IN_ALL
 
 
 def has_gpu() -> bool:
