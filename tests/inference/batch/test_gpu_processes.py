@@ -87,7 +87,14 @@ def test_processes_answer_in_order_what_the_native_engine_answers(
     assert answered(words, "gpu", engine="gpu") == found
 
 
-@pytest.mark.parametrize("failing", ["cuInit=100", "cuMemAlloc_v2=2", "cuLaunchKernel=700"])
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "cuInit=100",
+        pytest.param("cuMemAlloc_v2=2", marks=pytest.mark.slow),
+        pytest.param("cuLaunchKernel=700", marks=pytest.mark.slow),
+    ],
+)
 def test_a_driver_that_fails_in_a_process(
     words: Path, tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
