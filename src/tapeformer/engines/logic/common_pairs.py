@@ -140,7 +140,7 @@ class _Rebuilding:
             if index in self.trees.operands:
                 self.index[index] = self._tree(index)
             elif not self._is_inner(index, operation):
-                self.index[index] = self._renumbered(operation)
+                self.index[index] = self.builder.add(renumbered(operation, self.index))
         return replace(
             self.old,
             operations=tuple(self.builder.operations),
@@ -148,12 +148,6 @@ class _Rebuilding:
             guard=self.index[self.old.guard],
             margin=tuple(self.index[index] for index in self.old.margin),
         )
-
-    def _renumbered(self, operation: Operation) -> int:
-        if isinstance(operation, Binary):
-            left, right = (self.index[x] for x in operation.operands)
-            return self.builder.binary(operation.opcode, left, right)
-        return self.builder.add(renumbered(operation, self.index))
 
     def _is_inner(self, index: int, operation: Operation) -> bool:
         """Check whether an operation is inside of a tree, which is written at its root."""

@@ -173,6 +173,8 @@ class ProgramBuilder:
 
     def add(self, operation: Operation) -> int:
         """Return the index of an operation, which is appended if it is new."""
+        if isinstance(operation, Binary):
+            return self.binary(operation.opcode, operation.left, operation.right)
         index = self._index.setdefault(operation, len(self.operations))
         if index == len(self.operations):
             self.operations.append(operation)
