@@ -56,3 +56,9 @@ def find_in_all(
     wanted &= ages[:, None] < newest
     found, age, factor = np.nonzero(wanted)
     return found, age, factor
+
+
+def numbered_within(sizes: Integers) -> Integers:
+    """Number the entries of groups that follow each other, from 0 in each."""
+    ends = np.cumsum(sizes)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)

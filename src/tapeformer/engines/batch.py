@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.stream import Value
-from tapeformer.windows import Flags, Integers, Windows
+from tapeformer.windows import Flags, Integers, Windows, numbered_within
 
 Counted = tuple[tuple[Value, int], ...]
 """Values that are counted, and how much a token that has one of them adds."""
@@ -47,7 +47,7 @@ def prompts_of(tokens: Sequence[NDArray[np.int32]]) -> Prompts:
     rows, found = np.unique(np.concatenate(tokens), axis=0, return_inverse=True)
     ids = np.zeros((int(lengths.max()), len(tokens)), np.int32)
     inputs = np.repeat(np.arange(len(tokens)), lengths)
-    places = np.arange(len(inputs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = numbered_within(lengths)
     ids[places, inputs] = found.reshape(-1)
     return Prompts(rows.astype(np.int32), ids, lengths)
 

@@ -13,7 +13,7 @@ from tapeformer.constructions import construction
 from tapeformer.engines.batch import Prompts
 from tapeformer.inference.decode import Reader
 from tapeformer.weights.tokens import prompt_token
-from tapeformer.windows import Flags, Integers
+from tapeformer.windows import Flags, Integers, numbered_within
 
 Word = tuple[str, ...]
 
@@ -33,13 +33,7 @@ class CodedWords:
         sizes = self.sizes[words]
         ends = np.cumsum(self.sizes)
         starts = np.repeat(ends[words] - sizes, sizes)
-        return CodedWords(self.ids[starts + _places(sizes)], sizes)
-
-
-def _places(sizes: Integers) -> Integers:
-    """Number the symbols of words, from 0 in each."""
-    ends = np.cumsum(sizes)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+        return CodedWords(self.ids[starts + numbered_within(sizes)], sizes)
 
 
 class PromptEncoder:
@@ -79,7 +73,7 @@ class PromptEncoder:
         lengths = coded.sizes + self.first
         ids = np.zeros((int(lengths.max(initial=0)), len(coded)), np.int32)
         inputs = np.repeat(np.arange(len(coded)), coded.sizes)
-        ids[_places(coded.sizes) + self.first, inputs] = coded.ids
+        ids[numbered_within(coded.sizes) + self.first, inputs] = coded.ids
         ids += (np.arange(1, len(ids) + 1) % 2).astype(np.int32)[:, None]
         return Prompts(self.rows, ids, lengths)
 
