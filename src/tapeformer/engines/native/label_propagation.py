@@ -34,10 +34,10 @@ def nearby_winner(votes: Counter[int]) -> int | None:
     return max(votes, key=lambda label: (votes[label], label))
 
 
-def majority_winner(votes: Counter[int]) -> int | None:
-    """Return the label with more than half of the votes."""
-    label, most = votes.most_common(1)[0]
-    return label if 2 * most > votes.total() else None
+def clear_winner(votes: Counter[int]) -> int | None:
+    """Return the label with most votes, if it has twice as many as any other."""
+    (label, most), *others = votes.most_common(2)
+    return label if all(most >= 2 * fewer for _, fewer in others) else None
 
 
 def propagate_labels(
@@ -53,9 +53,11 @@ def propagate_labels(
         for index, gate in enumerate(netlist.gates)
     ]
     readers = [reader for reader in readers if reader[1]]
+    known = set(labels.values())
+    every = sum(1 << label for label in known) if len(known) > 1 else 0
     for _ in range(ROUNDS):
         given = {gate: found[factor] for gate, factor in unlabelled.items() if factor in found}
-        votes = _votes(readers, _related_labels(netlist, labels | given), found)
+        votes = _votes(readers, _related_labels(netlist, labels | given), found, every)
         winners = {factor: winner(count) for factor, count in votes.items()}
         more = {factor: label for factor, label in winners.items() if label is not None}
         if not more:
@@ -65,13 +67,19 @@ def propagate_labels(
 
 
 def _votes(
-    readers: Iterable[tuple[int, set[int]]], related: Sequence[int], found: Mapping[int, int]
+    readers: Iterable[tuple[int, set[int]]],
+    related: Sequence[int],
+    found: Mapping[int, int],
+    every: int,
 ) -> dict[int, Counter[int]]:
-    """Count the votes for the factors that have no label yet."""
+    """Count the votes for the factors that have no label yet.
+
+    A gate that depends on all labels, the bit set `every`, has no vote: it tells none apart.
+    """
     votes: dict[int, Counter[int]] = {}
     for gate, factors in readers:
         labels = related[gate]
-        if 0 < labels.bit_count() <= MAX_LABELS:
+        if 0 < labels.bit_count() <= MAX_LABELS and labels != every:
             weight = VOTE // labels.bit_count()
             for factor in factors - found.keys():
                 count = votes.setdefault(factor, Counter())

@@ -8,14 +8,14 @@ guess from the weights about what is alike; it decides speed only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tapeformer.engines.logic.netlist import Netlist, token_inputs
 from tapeformer.engines.logic.program import WORD_BITS
 from tapeformer.engines.native.label_propagation import (
-    majority_winner,
+    clear_winner,
     nearby_winner,
     propagate_labels,
 )
@@ -84,8 +84,7 @@ class LaneAssignment:
         self.fetched = {factor for factor, _ in self.inputs.fetched.values()}
         self.head_of, self.instance_of = self._labels()
         self.profiles = usage_profiles(netlist, self.inputs, self.head_of)
-        self.word_of = self._fetched_words()
-        self._assign_unfetched()
+        self.word_of = self._words([*self._fetched_groups(), *self._unfetched_groups()])
         lanes = [self._lane(factor) for factor in range(len(netlist.token))]
         self.fetched_lanes = {
             gate: Lane(self.inputs.head[gate], lanes[factor].instance)
@@ -115,7 +114,7 @@ class LaneAssignment:
             self.netlist, unlabelled, self._of_gates(heads) | head, nearby_winner
         )
         instances |= propagate_labels(
-            self.netlist, unlabelled, self._of_gates(instances) | known, majority_winner
+            self.netlist, unlabelled, self._of_gates(instances) | known, clear_winner
         )
         return heads, instances
 
@@ -128,48 +127,53 @@ class LaneAssignment:
         middle = self.grid.heads // 2
         return sorted(self.head_of, key=lambda f: (abs(self.head_of[f] - middle), f))
 
-    def _fetched_words(self) -> dict[int, int]:
-        """Return the first word of each fetched factor.
+    def _words(self, sharing: Iterable[Sequence[int]]) -> dict[int, int]:
+        """Return the first word of each factor; those that share words have as many as the largest."""
+        word_of: dict[int, int] = {}
+        end = 0
+        for factors in sharing:
+            word_of |= dict.fromkeys(factors, end)
+            end += max(map(self._size, factors))
+        return word_of
 
-        Factors at one index of different instances share words, as many as the largest of them has.
-        """
+    def _fetched_groups(self) -> list[list[int]]:
+        """Return fetched factors that share words: those at one index of different instances."""
         sharing: dict[tuple[int, ...], list[int]] = {}
         for factor in sorted(self.fetched):
             position, size = self.positions.get(factor), self._size(factor)
             key = (factor,) if position is None else _shared_words(position, size)
             sharing.setdefault(key, []).append(factor)
-        word_of: dict[int, int] = {}
-        end = 0
-        for factors in sharing.values():
-            word_of |= dict.fromkeys(factors, end)
-            end += max(map(self._size, factors))
-        return word_of
+        return list(sharing.values())
 
-    def _assign_unfetched(self) -> None:
-        """Assign words lane by lane, from the middle: a factor takes the most similar word."""
-        end = max((word + self._size(f) for f, word in self.word_of.items()), default=0)
+    def _unfetched_groups(self) -> list[list[int]]:
+        """Return other factors that share words, found lane by lane, from the middle."""
+        groups: list[list[int]] = []
         known: dict[tuple[object, ...], dict[int, UsageProfile]] = {}
         for factors in self._unfetched_by_lane():
-            self._match(factors, known)
+            matches = self._matches(factors, known)
             for factor in factors:
-                if factor not in self.word_of:
-                    known.setdefault(self._kind(factor), {})[end] = self._profile(factor)
-                    self.word_of[factor] = end
-                    end += self._size(factor)
+                if factor in matches:
+                    groups[matches[factor]].append(factor)
+                else:
+                    known.setdefault(self._kind(factor), {})[len(groups)] = self._profile(factor)
+                    groups.append([factor])
+        return groups
 
-    def _match(
+    def _matches(
         self, factors: list[int], known: Mapping[tuple[object, ...], dict[int, UsageProfile]]
-    ) -> None:
-        """Assign factors of one lane to words that are used alike in others."""
+    ) -> dict[int, int]:
+        """Match factors of one lane with groups that are used alike in others."""
+        matches: dict[int, int] = {}
         for kind in dict.fromkeys(map(self._kind, factors)):
             mine = {f: self._profile(f) for f in factors if self._kind(f) == kind}
             if factors[0] in self.head_of:
-                self.word_of |= match_profiles(mine, known.get(kind, {}))
+                matches |= match_profiles(mine, known.get(kind, {}))
+        return matches
 
     def _kind(self, factor: int) -> tuple[object, ...]:
         """Return what factors must have in common to share words."""
         lane = self._lane(factor)
-        return lane.head is None, lane.instance is None, self._size(factor)
+        return lane.head is None, lane.instance is None, size_class(self._size(factor))
 
     def _profile(self, factor: int) -> UsageProfile:
         return self.profiles.get(factor, UsageProfile())

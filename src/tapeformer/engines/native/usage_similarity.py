@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tapeformer.engines.logic.netlist import Netlist, TokenInputs
+from tapeformer.engines.native.repeated_blocks import size_class
 
 MIN_SIMILARITY = 0.3
 """Factors of two lanes share words if they are at least so similar."""
+
+MIN_ALIGNED = 0.2
+"""Less is enough where the order of factors agrees."""
 
 UsageProfile = Counter[tuple[object, ...]]
 """The gates that read a factor, by what they look like from there, and how many there are."""
@@ -41,7 +45,7 @@ def _describe(
     gate, sign = literal >> 1, literal & 1
     if gate in inputs.fetched or gate in inputs.newest:
         factor, value = inputs.fetched.get(gate) or inputs.newest[gate]
-        return (sign, value, len(netlist.token[factor])), inputs.head.get(gate)
+        return (sign, value, size_class(len(netlist.token[factor]))), inputs.head.get(gate)
     return (sign, netlist.gates[gate].kind, len(netlist.gates[gate].literals)), None
 
 
@@ -54,16 +58,33 @@ def jaccard(left: UsageProfile, right: UsageProfile) -> float:
 def match_profiles(
     factors: Mapping[int, UsageProfile], words: Mapping[int, UsageProfile]
 ) -> dict[int, int]:
-    """Match factors with words of similar profiles, each once, greedily; ties go to the last."""
-    pairs = [
-        (jaccard(mine, profile), factor, word)
+    """Match factors with words of similar profiles: in order where possible, then the rest."""
+    similarity = {
+        (factor, word): jaccard(mine, profile)
         for factor, mine in factors.items()
         for word, profile in words.items()
-    ]
-    chosen: dict[int, int] = {}
-    taken: set[int] = set()
-    for similarity, factor, word in sorted(pairs, key=lambda pair: (-round(pair[0], 1), -pair[1])):
-        if similarity >= MIN_SIMILARITY and factor not in chosen and word not in taken:
+    }
+    chosen = _aligned(list(factors), list(words), similarity)
+    taken = set(chosen.values())
+    for (factor, word), found in sorted(similarity.items(), key=lambda item: -item[1]):
+        if found >= MIN_SIMILARITY and factor not in chosen and word not in taken:
             chosen[factor] = word
             taken.add(word)
     return chosen
+
+
+def _aligned(
+    factors: Sequence[int], words: Sequence[int], similarity: Mapping[tuple[int, int], float]
+) -> dict[int, int]:
+    """Match factors and words in order, so that similarities add up most: a sequence alignment."""
+    best: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())] * (len(words) + 1)
+    for factor in factors:
+        row = [best[0]]
+        for column, word in enumerate(words):
+            choices = [row[column], best[column + 1]]
+            if similarity[factor, word] >= MIN_ALIGNED:
+                total, pairs = best[column]
+                choices.append((total + similarity[factor, word], (*pairs, (factor, word))))
+            row.append(max(choices, key=lambda choice: choice[0]))
+        best = row
+    return dict(best[-1][1])
