@@ -10,6 +10,7 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import most_alive, with_short_lifetimes
+from tapeformer.engines.logic.list_scheduling import ListScheduling
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.logic.program import (
     ONES,
@@ -78,6 +79,12 @@ def test_fewer_values_are_alive(construction: str, levels: int, base: int, part:
         for program in check(bundle.weights)
     ]
     assert alive[1] < part * alive[0]
+
+
+def test_a_value_is_read_before_the_next_one_is_made() -> None:
+    operands = {0: (), 1: (), 2: (), 3: (0,), 4: (1,), 5: (2, 3), 6: (4, 5)}
+    order = list(ListScheduling(tuple(operands), operands, frozenset([2])).scheduled())
+    assert order == [0, 3, 2, 5, 1, 4, 6]
 
 
 def test_small_models_with_words_that_are_stored() -> None:

@@ -55,6 +55,14 @@ def test_stacks_of_all_tapes_are_instances_of_one_block() -> None:
     assert found == {6}, "though tape 1 has another alphabet than tapes 2 and 3"
 
 
+def test_first_levels_of_all_stacks_share_words_though_no_head_fetches_them() -> None:
+    names, netlist = model("binary_addition", CompileOptions(levels=2))
+    word_of = LaneAssignment(netlist).word_of
+    for part in ("main1.track", "delay1.track"):
+        factors = [factor for factor, name in enumerate(names) if part in name]
+        assert 6 * len({word_of[factor] for factor in factors}) == len(factors), part
+
+
 @pytest.mark.parametrize(("name", "options"), MODELS)
 def test_no_two_values_share_a_bit(name: str, options: CompileOptions) -> None:
     _, netlist = model(name, options)

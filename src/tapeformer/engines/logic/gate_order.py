@@ -1,16 +1,19 @@
 """The order of a program's operations: few values alive at a time, for back ends to keep in registers.
 
-Operations come root by root, operands first. Outputs that combine very many parts, such as the
-guard (an OR) and the margin (an AND), would come last and keep all their parts alive until then:
-here each part is combined with the ones before it as soon as it can be computed.
+Operations come root by root, operands first, and list scheduling then moves them. Outputs that
+combine very many parts, such as the guard (an OR) and the margin (an AND), would come last and keep
+all their parts alive until then: here each part is combined with the ones before it as soon as it
+can be computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tapeformer.engines.logic.list_scheduling import ListScheduling
 from tapeformer.engines.logic.program import (
+    AT_HAND,
     Binary,
     BinaryOpcode,
     LoadFetched,
@@ -51,7 +54,7 @@ class _Ordering:
         self.index: dict[int, int] = {}
 
     def ordered(self) -> Program:
-        for index in self._cones(self._roots()):
+        for index in self._scheduled(self._cones(self._roots())):
             self._emit(index)
         guard, *margin = (accumulator.total for accumulator in self.accumulators)
         assert guard is not None
@@ -100,6 +103,12 @@ class _Ordering:
                     pending.append((index, True))
                     pending += [(before, False) for before in reversed(self._before(index))]
         return order
+
+    def _scheduled(self, order: Sequence[int]) -> Iterator[int]:
+        """Return the same operations in an order that keeps fewer values alive."""
+        before = {index: self._before(index) for index in order}
+        at_hand = frozenset(index for index in order if isinstance(self.old[index], AT_HAND))
+        return ListScheduling(order, before, at_hand).scheduled()
 
     def _before(self, index: int) -> tuple[int, ...]:
         """Return what must come before: operands, and the store of a word that is fetched."""

@@ -63,6 +63,10 @@ class LoadChoice(Operation):
     column: int
 
 
+AT_HAND = (Constant, LoadToken, LoadChoice)
+"""Operations that are as well done again as their values kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Store(Operation):
     """What the operations that store a word share."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeformer.engines.logic.program import (
+    AT_HAND,
     ONES,
     AnyLane,
     Binary,
@@ -22,9 +23,6 @@ from tapeformer.engines.native.word_shape import WordShape
 
 FUNCTION_OPERATIONS = 1200
 """Operations in one function: compile time grows faster than the size of a function."""
-
-AT_HAND = (Constant, LoadToken, LoadChoice)
-"""Operations that every function does again rather than load their values from spill slots."""
 
 BLOCK = 4
 """Words fetched at once where several heads fetch them; a token has a multiple of so many."""
