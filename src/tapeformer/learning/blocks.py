@@ -86,7 +86,8 @@ class Choices(nn.Module):
     def by_output(self, logits: Tensor) -> Tensor:
         """Return (..., outputs, values), very small beyond an output's last value."""
         padded = functional.pad(logits.float(), (0, 1), value=-1e9)
-        return padded[..., self.places]
+        chosen = padded.index_select(-1, self.places.flatten())
+        return chosen.view(*chosen.shape[:-1], *self.places.shape)
 
     def forward(self, logits: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of each row of targets, and whether the row is predicted exactly."""

@@ -31,15 +31,17 @@ class Block(nn.Module):
         found: tuple[Tensor, Tensor] = self.choices(logits, outputs)
         return found
 
-    def scores(self, inputs: Tensor, outputs: Tensor, copy: int) -> tuple[Tensor, Tensor]:
+    def scores(
+        self, inputs: Tensor, outputs: Tensor, copy: int, dtype: torch.dtype = torch.float32
+    ) -> tuple[Tensor, Tensor]:
         """Return loss and exactness (seeds, n) of rows that one copy of every seed reads."""
-        logits = self.logits(inputs, copy)
+        logits = self.logits(inputs, copy, dtype)
         found: tuple[Tensor, Tensor] = self.choices(logits, outputs.expand(self.seeds, -1, -1))
         return found
 
-    def logits(self, inputs: Tensor, copy: int) -> Tensor:
-        """Return the logits (seeds, n, values) of rows (n, F) for one copy."""
-        x = self.one_hot(inputs).expand(self.seeds, -1, -1)
+    def logits(self, inputs: Tensor, copy: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the logits (seeds, n, values) for one copy: of rows (n, F), or of each seed's own."""
+        x = self.one_hot(inputs).to(dtype).expand(self.seeds, -1, -1)
         answered: Tensor = self.networks(x, slice(copy, None, self.copies))
         return answered
 
@@ -88,7 +90,10 @@ class LevelModel(nn.Module):
 
 
 def hidden_for(fields: TokenFields, tied: bool, layers: int, parameters: int) -> int:
-    """Return the width of hidden layers that brings a model nearest to a number of parameters."""
+    """Return the width of hidden layers that brings a model nearest to a number of parameters.
+
+    A multiple of 8: a GPU multiplies other matrices more slowly.
+    """
     cpu = torch.device("cpu")
     shapes = []
     for name in BLOCKS:
@@ -100,4 +105,4 @@ def hidden_for(fields: TokenFields, tied: bool, layers: int, parameters: int) ->
         inner = (layers - 1) * hidden * (hidden + 1) + hidden
         return sum(c * (inner + i * hidden + o * (hidden + 1)) for c, i, o in shapes)
 
-    return min(range(8, 4096, 2), key=lambda hidden: abs(count(hidden) - parameters))
+    return min(range(8, 4096, 8), key=lambda hidden: abs(count(hidden) - parameters))

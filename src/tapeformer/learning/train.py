@@ -13,14 +13,15 @@ from torch import Tensor
 
 from tapeformer.learning.config import Training
 from tapeformer.learning.distributed import team
+from tapeformer.learning.hard_rows import HardRows
 from tapeformer.learning.level_model import Block
 from tapeformer.learning.optimise import cosine
 from tapeformer.learning.tables import Table
 
 KEPT_EVERY = 200
 """Steps between two states that are kept."""
-REFRESH, SCORED = 500, 1 << 18
-"""Steps between two searches for hard rows, rows searched at most."""
+REFRESH, HARD = 500, 4
+"""Steps between two searches for hard rows, and how many batches of them are found."""
 AVERAGED_EVERY, AVERAGE = 10, 0.02
 """Steps between two updates of the running average, and the share of each; at first it is larger."""
 Watch = Callable[[str], None]
@@ -45,7 +46,6 @@ class BlockTrainer:
         self.team = team()
         drawn = [seed + 1_000_003 * self.team.rank for seed in seeds]
         self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in drawn]
-        self.search = torch.Generator(self.device).manual_seed(self.team.rank)
         self.batch = max(8, training.batch // block.copies // self.team.size)
         self.losses = self.team.parallel(block)
         self.counts = rows.counts(block.copies)
@@ -59,7 +59,7 @@ class BlockTrainer:
             fused=self.device.type == "cuda",
         )
         self.averages = [parameter.detach().clone() for parameter in self.parameters]
-        self.hard: Tensor | None = None
+        self.hard = HardRows(block, rows, HARD * self.batch, self.team.rank, self.dtype)
         self.progress = Progress()
 
     def run(
@@ -82,7 +82,8 @@ class BlockTrainer:
             if keep is not None and step % KEPT_EVERY == 0 and step:
                 keep(self.state())
             if step % REFRESH == 0:
-                self._refresh()
+                if step:
+                    self.hard.search(step // REFRESH - 1)
                 if watch is not None:
                     watch(f"step {step:,}, loss {self.progress.loss:.2e}")
             self._step(min(done, 1.0))
@@ -95,8 +96,8 @@ class BlockTrainer:
             "block": self.block.state_dict(),
             "averages": self.averages,
             "optimiser": self.optimiser.state_dict(),
-            "generators": [g.get_state() for g in (*self.generators, self.search)],
-            "hard": self.hard,
+            "generators": [generator.get_state() for generator in self.generators],
+            "hard": self.hard.found,
             "progress": vars(self.progress),
         }
 
@@ -105,11 +106,9 @@ class BlockTrainer:
         self.block.load_state_dict(state["block"])
         self.averages = [average.to(self.device) for average in state["averages"]]
         self.optimiser.load_state_dict(state["optimiser"])
-        for generator, kept in zip(
-            (*self.generators, self.search), state["generators"], strict=True
-        ):
+        for generator, kept in zip(self.generators, state["generators"], strict=True):
             generator.set_state(kept.cpu())
-        self.hard = None if state["hard"] is None else state["hard"].to(self.device)
+        self.hard.found = None if state["hard"] is None else state["hard"].to(self.device)
         self.progress = Progress(**state["progress"])
 
     def _step(self, done: float) -> None:
@@ -139,27 +138,7 @@ class BlockTrainer:
         )
         counts, starts = self.counts[:, None], self.starts[:, None]
         rows = starts + (random * counts).long().clamp(max=counts - 1)
-        if self.hard is not None:
-            number = (random[..., :half] * self.hard.shape[-1]).long()
-            rows[..., :half] = self.hard.gather(-1, number)
+        if self.hard.found is not None:
+            number = (random[..., :half] * self.hard.size).long()
+            rows[..., :half] = self.hard.found.gather(-1, number)
         return rows.flatten(0, 1)
-
-    @torch.no_grad()
-    def _refresh(self) -> None:
-        """Find, for each seed and copy, the rows of highest loss in a part of the table."""
-        if not self.progress.step:
-            return
-        found = []
-        for copy in range(self.block.copies):
-            start, count = int(self.starts[copy]), int(self.counts[copy])
-            order = torch.randperm(count, generator=self.search, device=self.device)
-            some = order[:SCORED] + start
-            parts = torch.split(some, 1 << 14)
-            losses = torch.cat([self._losses(part, copy) for part in parts], 1)
-            most = min(4 * self.batch, count)
-            top = some[losses.topk(most, 1).indices]
-            found.append(top.repeat(1, -(-4 * self.batch // most))[:, : 4 * self.batch])
-        self.hard = torch.stack(found, 1)
-
-    def _losses(self, rows: Tensor, copy: int) -> Tensor:
-        return self.block.scores(self.rows.inputs[rows], self.rows.outputs[rows], copy)[0]
