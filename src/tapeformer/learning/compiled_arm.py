@@ -8,9 +8,10 @@ from torch import Tensor
 from tapeformer.compile.options import CompileOptions
 from tapeformer.inference.model import find_model
 from tapeformer.learning.arms import Task, Trained
-from tapeformer.learning.compiled_model import CompiledModel, SharedParameters, Step
+from tapeformer.learning.compiled_model import CompiledModel, Expanded, SharedParameters, Step
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.optimise import optimise
+from tapeformer.learning.spare_neurons import SpareNeurons, hidden_for
 from tapeformer.learning.traces import DeviceTraces
 
 BATCH, SEARCHED, REFRESH = 512, 4096, 100
@@ -18,17 +19,22 @@ BATCH, SEARCHED, REFRESH = 512, 4096, 100
 PLACES = {"cpu": 256, "cuda": 4096}
 """Places scored at a time."""
 RATE = 3e-3
+"""Of the compiled parameters; spare neurons learn at the rate of other arms."""
 
 
 def compiled_arm(task: Task) -> Trained:
     """Add noise, score, train, and score again."""
     shared = SharedParameters()
     step = _step(task, shared, task.config.levels)
-    model = CompiledModel(shared, task.seeds, task.arm.noise).to(task.device)
+    spare = _spare(task, shared, step)
+    model = CompiledModel(shared, task.seeds, task.arm.noise, spare).to(task.device)
     shortest = min(task.near)
     before = _scores(task, model, shared, shortest)
     loss = _Loss(task.train, step, model, task.seeds)
     groups = [{"params": [model.values], "rate": RATE}]
+    if model.spare is not None:
+        own = list(model.spare.parameters())
+        groups.append({"params": own, "rate": task.training.learning_rate})
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
     torch.set_float32_matmul_precision("high")
     clock = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
@@ -36,7 +42,17 @@ def compiled_arm(task: Task) -> Trained:
     scores = {length: _scores(task, model, shared, length) for length in task.near}
     untrained = {shortest: [score.wrong for score in before]}
     about = {"noise": task.arm.noise, "wrong_before_training": untrained, **clock.record()}
-    return Trained(scores, model.values.shape[1], 0.0, dict(model.state_dict()), about)
+    parameters = sum(p.numel() for p in model.parameters()) // len(task.seeds)
+    return Trained(scores, parameters, 0.0, dict(model.state_dict()), about)
+
+
+def _spare(task: Task, shared: SharedParameters, step: Step) -> SpareNeurons | None:
+    """Return the neurons that bring the model to the number of parameters of all arms."""
+    if task.training.parameters is None:
+        return None
+    width = step.columns.width
+    hidden = hidden_for(width, task.training.parameters - len(shared.number))
+    return SpareNeurons(width, hidden, task.seeds, task.arm.noise)
 
 
 def _step(task: Task, shared: SharedParameters, levels: int) -> Step:
@@ -73,9 +89,8 @@ class _Loss:
         )
 
     def _losses(self, rows: Tensor) -> Tensor:
-        m = self.step.matrices(self.model.values)
         at, first = self.train.at[rows], self.train.first[rows]
-        return self.step.scores(m, self.train.tokens, at, first)[0]
+        return self.step.scores(self.step.expanded(self.model), self.train.tokens, at, first)[0]
 
     @torch.no_grad()
     def _refresh(self) -> None:
@@ -89,20 +104,19 @@ def _scores(task: Task, model: CompiledModel, shared: SharedParameters, length: 
     """Score every seed at a length; entries that only a larger model has keep their values."""
     parts = list(task.test(length))
     step = _step(task, shared, parts[0].fields.levels)
-    own = model.values
-    rest = shared.values[own.shape[1] :].to(own.device).expand(len(own), -1)
-    m = step.matrices(torch.cat([own, rest], 1))
-    wrong = torch.cat([_wrong(step, m, part, len(own)) for part in parts], 1)
+    seeds, count = model.values.shape
+    expanded = step.expanded(model, shared.values[count:])
+    wrong = torch.cat([_wrong(step, expanded, part, seeds) for part in parts], 1)
     return [
         Score(len(row), int(row.sum()), first=int(row.int().argmax()) if row.any() else None)
         for row in wrong
     ]
 
 
-def _wrong(step: Step, m: dict[str, Tensor], part: DeviceTraces, seeds: int) -> Tensor:
+def _wrong(step: Step, model: Expanded, part: DeviceTraces, seeds: int) -> Tensor:
     size = PLACES[part.at.device.type]
     found = [
-        ~step.scores(m, part.tokens, at.expand(seeds, -1), first.expand(seeds, -1))[1]
+        ~step.scores(model, part.tokens, at.expand(seeds, -1), first.expand(seeds, -1))[1]
         for at, first in zip(torch.split(part.at, size), torch.split(part.first, size), strict=True)
     ]
     return torch.cat(found, 1)

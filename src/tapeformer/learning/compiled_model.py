@@ -1,7 +1,8 @@
 """The compiled Transformer as a model to train: its nonzero weights, one parameter for all levels.
 
 Heads keep the look-backs that the construction gives them. An entry of a matrix is the same for all
-levels but those at the ends (`weights.tying`), so what is trained serves any number of levels.
+levels but those at the ends (`weights.tying`), so what is trained serves any number of levels. Spare
+neurons beside the compiled ones can bring the model to a number of parameters.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from torch.nn import functional
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.learning.blocks import Choices
+from tapeformer.learning.spare_neurons import LevelColumns, SpareNeurons
 from tapeformer.weights.tying import Key, Labelled, LevelShift, labelled
 
 Parameter = tuple[Key, int]
@@ -91,16 +93,27 @@ def _matrix_name(path: str) -> str:
 
 
 class CompiledModel(nn.Module):
-    """One vector of shared parameters for each seed, noise added; the step of a token from it."""
+    """One vector of shared parameters for each seed and, if asked for, spare neurons; with noise."""
 
-    def __init__(self, shared: SharedParameters, seeds: list[int], noise: float) -> None:
+    def __init__(
+        self, shared: SharedParameters, seeds: list[int], noise: float, spare: SpareNeurons | None
+    ) -> None:
         super().__init__()
+        self.spare = spare
         values = shared.values
         drawn = [
             torch.randn(len(values), generator=torch.Generator().manual_seed(seed))
             for seed in seeds
         ]
         self.values = nn.Parameter(values + noise * torch.stack(drawn) * shared.used)
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """A model for some number of levels: its matrices, and the spare neurons of every level."""
+
+    matrices: dict[str, Tensor]
+    spare: SpareNeurons | None
 
 
 class Step:
@@ -119,8 +132,16 @@ class Step:
         backs = [0, *(bundle.offsets[head.position] for head in layer.heads)]
         self.backs = torch.tensor(backs, device=device)
         self.depth = len(layer.feed_forward)
+        self.columns = LevelColumns(bundle.weights.fields, bundle.layout.levels, device)
 
-    def matrices(self, values: Tensor) -> dict[str, Tensor]:
+    def expanded(self, model: CompiledModel, more: Tensor | None = None) -> Expanded:
+        """Return a model for this number of levels; `more` are shared parameters it has not got."""
+        values: Tensor = model.values
+        if more is not None:
+            values = torch.cat([values, more.to(values.device).expand(len(values), -1)], 1)
+        return Expanded(self._matrices(values), model.spare)
+
+    def _matrices(self, values: Tensor) -> dict[str, Tensor]:
         """Return every matrix (seeds, rows, columns) from the shared parameters (seeds, P)."""
         found = {}
         for name, pattern in self.patterns.items():
@@ -130,8 +151,9 @@ class Step:
             found[name] = flat.view(len(values), rows, columns)
         return found
 
-    def logits(self, m: dict[str, Tensor], tokens: Tensor, at: Tensor, first: Tensor) -> Tensor:
+    def logits(self, model: Expanded, tokens: Tensor, at: Tensor, first: Tensor) -> Tensor:
         """Return the logits (seeds, n, values) of the tokens after places (seeds, n)."""
+        m = model.matrices
         place = at[..., None] - self.backs
         place = torch.where(place >= first[..., None], place, at[..., None])
         seen = self._one_hot(tokens[place])
@@ -144,13 +166,15 @@ class Step:
         for depth in range(self.depth):
             h = h @ m[f"network matrix {depth}"].mT + m[f"network bias {depth}"].mT
             h = h if depth == self.depth - 1 else functional.relu(h)
+        if model.spare is not None:
+            h = h + model.spare(x, self.columns)
         return (x + h) @ m["output"].mT + m["output bias"].mT
 
     def scores(
-        self, m: dict[str, Tensor], tokens: Tensor, at: Tensor, first: Tensor
+        self, model: Expanded, tokens: Tensor, at: Tensor, first: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return loss and exactness (seeds, n) of the tokens after places."""
-        logits = self.logits(m, tokens, at, first)
+        logits = self.logits(model, tokens, at, first)
         found: tuple[Tensor, Tensor] = self.choices(logits, tokens[at + 1] + 1)
         return found
 
