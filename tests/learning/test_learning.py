@@ -13,15 +13,18 @@ from tapeformer.inference.model import find_model
 from tapeformer.learning.compiled_model import CompiledModel, SharedParameters, Step
 from tapeformer.learning.config import DataConfig
 from tapeformer.learning.far import load_far
+from tapeformer.learning.hard_rows import HardRows
 from tapeformer.learning.keys import GroupKeys
 from tapeformer.learning.learned_arm import continued
 from tapeformer.learning.level_model import LevelModel
 from tapeformer.learning.prepare import prepare
 from tapeformer.learning.situations import BLOCKS, Reader
 from tapeformer.learning.soft_model import SoftModel
+from tapeformer.learning.spare_neurons import LevelColumns, SpareNeurons
 from tapeformer.learning.tables import by_level, collected
 from tapeformer.learning.traces import DeviceTraces, load_traces, on_device
 from tapeformer.learning.words import test_words as experiment_words
+from tapeformer.weights.tying import LEVELLED
 
 CPU = torch.device("cpu")
 DATA = DataConfig("palindrome", train_up_to=8, test=(8,), count=20, levels=5)
@@ -94,11 +97,12 @@ def test_near_misses_differ_from_their_mirror_in_one_letter() -> None:
     assert len(words) == 6
 
 
-def test_of_a_far_length_only_the_first_words_are_tried() -> None:
-    config = replace(DATA, test_words=3, far=20, far_words=2)
+def test_of_a_far_length_only_the_first_words_of_each_kind_are_tried() -> None:
+    config = replace(DATA, test_words=3, test_near_misses=3, test_others=1, far=20, far_words=2)
     near, far = (list(experiment_words(config, ("a", "b"), n)) for n in (19, 20))
-    assert (len(near), len(far)) == (3, 2)
-    assert far == list(experiment_words(replace(config, far=21), ("a", "b"), 20))[:2]
+    assert (len(near), len(far)) == (7, 5)
+    every = list(experiment_words(replace(config, far=21), ("a", "b"), 20))
+    assert far == [*every[:2], *every[3:5], every[6]]
 
 
 def test_a_law_is_continued_only_where_distances_follow_it() -> None:
@@ -138,7 +142,42 @@ def test_compiled_weights_without_noise_say_every_token(traces: DeviceTraces) ->
     step = Step(bundle, shared, CPU)
     at, first = traces.at[None, :24], traces.first[None, :24]
     for noise, exact in ((0.0, True), (1.0, False)):
-        model = CompiledModel(shared, [0], noise)
-        with torch.no_grad():
-            right = step.scores(step.matrices(model.values), traces.tokens, at, first)[1]
-        assert bool(right.all()) == exact
+        for spare in (None, SpareNeurons(step.columns.width, 8, [0], noise)):
+            model = CompiledModel(shared, [0], noise, spare)
+            with torch.no_grad():
+                right = step.scores(step.expanded(model), traces.tokens, at, first)[1]
+            assert bool(right.all()) == exact
+
+
+def test_spare_neurons_read_a_level_and_those_beside_it() -> None:
+    bundle = find_model(DATA.machine, CompileOptions(levels=5)).for_words(0)
+    fields = bundle.weights.fields
+    columns = LevelColumns(fields, 5, CPU)
+    spare = SpareNeurons(columns.width, 16, [0], 1.0)
+    changed = fields.index("tape1.left/main3.track0=a")
+    stream = torch.zeros(1, 1, len(fields))
+    before = spare(stream, columns)
+    stream[..., changed] = 1
+    differs = (spare(stream, columns) != before)[0, 0].nonzero()[:, 0].tolist()
+    levels = {found[2] for place in differs if (found := LEVELLED.search(fields[place]))}
+    assert levels == {"2", "3", "4"}
+    assert all(LEVELLED.search(fields[place]) for place in differs)
+
+
+def test_a_search_for_hard_rows_goes_through_the_whole_table(
+    traces: DeviceTraces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeformer.learning.hard_rows.SEARCHED", 7)
+    model = LevelModel(traces.fields, True, [0, 1], 8, 1)
+    table = collected([traces], model.copies_of, ["control"])["control"].table
+    block = model.block("control")
+    hard = HardRows(block, table, 4, 0, torch.float32)
+    for number in range(-(-len(table) // 7)):
+        hard.search(number)
+    with torch.no_grad():
+        losses = block.scores(table.inputs, table.outputs, 0)[0]
+    assert hard.found is not None
+    expected = losses.topk(4, 1).values
+    assert torch.allclose(losses.gather(1, hard.found[:, 0]), expected)
+    hard.search(0)
+    assert all(len(set(own.tolist())) == 4 for own in hard.found[:, 0])

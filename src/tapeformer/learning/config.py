@@ -25,8 +25,8 @@ class DataConfig:
     random machines with the same symbols and tapes, of `walk_states` states, make `walk_steps` steps
     each on a word of `walk_letters` (as in training if not told): traces beside those of the machine,
     for arms that ask for them. So are those of `others`, machines with as many symbols and tapes, on
-    words drawn like those of training. Of test lengths from `far` on only the first `far_words` words
-    are tried, and only the distinct situations are kept, with how often each occurs. A run is followed
+    words drawn like those of training. Of test lengths from `far` on only the first `far_words` words of
+    each kind are tried, and only the distinct situations are kept, with how often each occurs. A run is followed
     for `max_steps` steps, in tests for `test_steps`.
 
     A share `mirrored` of the `count` training words, and if there is any all `test_words`, read the

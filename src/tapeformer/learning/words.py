@@ -21,17 +21,18 @@ def training_words(config: DataConfig, alphabet: tuple[str, ...]) -> Iterator[Wo
 
 
 def test_words(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Word]:
-    """Yield test words of one length, of a far one only the first few."""
-    every = _test_words(config, alphabet, length)
-    return islice(every, config.far_words) if length >= config.far else every
+    """Yield test words of one length, of a far one only the first few of each kind."""
+    most = config.far_words if length >= config.far else None
+    for words in _kinds(config, alphabet, length):
+        yield from islice(words, most)
 
 
-def _test_words(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Word]:
-    """Yield test words of one length; those for training are shorter, or drawn with another seed."""
+def _kinds(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Iterator[Word]]:
+    """Yield test words of each kind; those for training are shorter, or drawn with another seed."""
     share, seed, lengths = 1.0 if config.mirrored else 0.0, config.seed, (length, length)
-    yield from Drawn(alphabet, config.test_words, *lengths, seed + 1, share)
-    yield from _near_misses(alphabet, config.test_near_misses, lengths, seed + 4)
-    yield from Drawn(alphabet, config.test_others, *lengths, seed + 2)
+    yield iter(Drawn(alphabet, config.test_words, *lengths, seed + 1, share))
+    yield _near_misses(alphabet, config.test_near_misses, lengths, seed + 4)
+    yield iter(Drawn(alphabet, config.test_others, *lengths, seed + 2))
 
 
 def _near_misses(
