@@ -18,7 +18,7 @@ from tapeformer.learning.tables import Table, collected
 from tapeformer.learning.traces import DeviceTraces
 from tapeformer.learning.train import BlockTrainer, Progress
 
-SHARES = {"stack": 0.5, "clock": 0.1, "control": 0.4}
+SHARES = {"stack": 0.4, "clock": 0.25, "control": 0.35}
 """How the time of a training is shared out over the blocks."""
 
 
