@@ -186,6 +186,31 @@ def test_others_must_have_the_fields_of_the_machine(experiment: Experiment, tmp_
         run_experiment(other, tmp_path, tmp_path / "out", device="cpu")
 
 
+def test_every_kind_of_arm_gets_the_same_number_of_parameters(
+    experiment: Experiment, folder: Path, tmp_path: Path
+) -> None:
+    arms = {
+        "tied": Arm(),
+        "untied": Arm(tied=False),
+        "learned": Arm(look_backs="learned"),
+        "alibi": Arm(look_backs="alibi"),
+        "noise": Arm(start="compiled", noise=0.01, steps=2),
+    }
+    training = replace(experiment.training, steps=4, crop=8, parameters=200_000)
+    every = replace(experiment, arms=arms, training=training, seeds=(0,))
+    run_experiment(every, folder, tmp_path, device="cpu")
+    counts = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in arms}
+    assert all(abs(c["parameters"] - 200_000) < 20_000 for c in counts.values()), counts
+
+
+def test_runs_longer_than_all_traces_are_told(
+    experiment: Experiment, folder: Path, tmp_path: Path
+) -> None:
+    other = replace(experiment, arms={"alibi": Arm(look_backs="alibi")})
+    with pytest.raises(TapeformerError, match="a shorter `crop`"):
+        run_experiment(other, folder, tmp_path, device="cpu")
+
+
 def test_an_arm_with_others_needs_them(tmp_path: Path) -> None:
     config = tmp_path / "bad.json"
     record = {"data": {**DATA.record(), "others": []}, "arms": {"a": {"others": True}}}

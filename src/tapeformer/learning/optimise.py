@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.learning.config import Training
 from tapeformer.learning.traces import DeviceTraces
 
@@ -120,6 +121,9 @@ def runs(
 ) -> tuple[Tensor, Tensor]:
     """Draw runs of consecutive places for each seed (seeds, count, size), each within one context."""
     device = traces.at.device
+    if len(traces.at) <= size:
+        what = f"the training traces have {len(traces.at):,} tokens, a run of them {size:,}"
+        raise TapeformerError(Fault(what, remedy="ask for more words, or for a shorter `crop`"))
     parts = []
     for generator in generators:
         starts = torch.randint(

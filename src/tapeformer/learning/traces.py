@@ -48,7 +48,7 @@ class TraceSet:
         return cls(
             factors=factors,
             levels=levels,
-            tokens=np.concatenate(contexts),
+            tokens=contexts[0] if len(contexts) == 1 else np.concatenate(contexts),
             starts=np.cumsum([0, *sizes[:-1]]),
             prompts=np.array(prompts),
             letters=np.array(letters),
