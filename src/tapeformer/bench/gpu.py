@@ -24,7 +24,7 @@ from tapeformer.engines.gpu.blocks import Blocks
 from tapeformer.engines.gpu.driver import CudaDevice
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, BLOCK_THREADS
 from tapeformer.engines.gpu.prompt_masks import block_groups
-from tapeformer.engines.registry import make_engine
+from tapeformer.engines.native.engine import Engine
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.batch.run import run_batch_file
@@ -45,10 +45,10 @@ NEVER = 1 << 62
 LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
 """Inputs of the binary counter: distinct numbers, all far from their end."""
-STEPS = (10**3, 10**4, 10**5)
+STEPS = (10**5, 10**4, 10**3)
 CROSSING_INPUTS, CROSSING_STEPS = (1 << 12, 1 << 14, 1 << 16), 10**4
-SAMPLE_TOKENS = 10**9
-"""Tokens of the sample that the two cores answer; their time is scaled to all inputs."""
+SAMPLE_TOKENS, SAMPLE_INPUTS = 10**9, (1 << 12, 1 << 17)
+"""Tokens, and the least and most inputs, of the sample that the two cores answer: their time is scaled."""
 
 
 class TimedDevice(CudaDevice):
@@ -138,7 +138,7 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     batch = GpuBatch(bundle.weights, bundle.offsets, device)
     kernel = batch.prepared(reader.goes_on, reader.step_values)
     prompts = PromptEncoder(reader).prompts(words)
-    traces = [_native_trace(bundle, reader, word, tokens) for word in words]
+    traces = list(_native_traces(bundle, reader, words, tokens))
     groups = block_groups(prompts.lengths)
     blocks = Blocks(kernel, device, prompts, Budget(NEVER, NEVER), len(groups))
     blocks.feed(dict(enumerate(groups)))
@@ -161,12 +161,15 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     return {"inputs": len(words), "tokens compared": compared, "wrong": wrong}
 
 
-def _native_trace(
-    bundle: Bundle, reader: Reader, word: Word, tokens: int
-) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
-    engine = make_engine("native", bundle.weights, bundle.offsets)
-    engine.prompt(reader.prompt(word))
-    return engine.advance(tokens, (reader.goes_on,))
+def _native_traces(
+    bundle: Bundle, reader: Reader, words: Sequence[Word], tokens: int
+) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.int32]]]:
+    """Yield the first tokens of each word by machine code."""
+    engine = Engine(bundle.weights, bundle.offsets)
+    for word in words:
+        engine.restart()
+        engine.prompt(reader.prompt(word))
+        yield engine.advance(tokens, (reader.goes_on,))
 
 
 def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
@@ -180,7 +183,8 @@ def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
         for steps in STEPS:
             say(f"end to end: {inputs:,} inputs, {steps:,} steps each")
             gpu = _answered(words, Path(folder) / f"gpu.{steps}", "gpu", steps)
-            count = max(4096, min(inputs, SAMPLE_TOKENS // steps))
+            least, most = SAMPLE_INPUTS
+            count = min(inputs, most, max(least, SAMPLE_TOKENS // steps))
             sample = Path(folder) / f"sample.{steps}"
             _write_numbers(sample, count)
             native = _answered(sample, Path(folder) / f"native.{steps}", "native", steps)

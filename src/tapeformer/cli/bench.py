@@ -291,9 +291,9 @@ def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6) -> None:
     sections = [
         Section("Kernels", GPU_KERNELS, _told(measured.kernel_rows(_say))),
         Section("First answer", GPU_FIRST, _told(measured.first_answer_rows())),
+        Section("Compared", GPU_COMPARED, _told(measured.compared_rows(_say))),
         Section("End to end", GPU_FILES, _told(measured.end_to_end_rows(_say, inputs))),
         Section("Few and many inputs", GPU_CROSSING, _told(measured.crossing_rows(_say))),
-        Section("Compared", GPU_COMPARED, _told(measured.compared_rows(_say))),
     ]
     _write(output, "gpu", sections, f" --inputs {inputs}")
 
