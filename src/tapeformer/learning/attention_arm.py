@@ -8,7 +8,7 @@ from torch import Tensor
 from tapeformer.learning.arms import Task, Trained
 from tapeformer.learning.attention_model import AttentionModel, width_for
 from tapeformer.learning.evaluate import Score
-from tapeformer.learning.optimise import adam, optimise, runs
+from tapeformer.learning.optimise import adam, arithmetic, optimise, runs
 from tapeformer.learning.traces import DeviceTraces
 
 CONTEXT = 2048
@@ -60,6 +60,7 @@ def _wrong(model: AttentionModel, part: DeviceTraces, seeds: int) -> Tensor:
         for place in range(start + 1, end, CONTEXT):
             before, stop = max(start, place - CONTEXT), min(place + CONTEXT, end)
             tokens = part.tokens[before:stop].expand(seeds, 1, -1, -1)
-            right = model.scores(tokens)[1][:, 0]
+            with arithmetic(tokens.device):
+                right = model.scores(tokens)[1][:, 0]
             wrong[:, place:stop] = ~right[:, place - before - 1 :]
     return wrong[:, part.at + 1]

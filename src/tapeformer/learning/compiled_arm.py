@@ -38,8 +38,8 @@ def compiled_arm(task: Task) -> Trained:
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
     torch.set_float32_matmul_precision("high")
     clock = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
-    torch.set_float32_matmul_precision("highest")
     scores = {length: _scores(task, model, shared, length) for length in task.near}
+    torch.set_float32_matmul_precision("highest")
     untrained = {shortest: [score.wrong for score in before]}
     about = {"noise": task.arm.noise, "wrong_before_training": untrained, **clock.record()}
     parameters = sum(p.numel() for p in model.parameters()) // len(task.seeds)

@@ -63,11 +63,10 @@ def optimise(
     clock, done = Clock(training), 0.0
     groups = [group for optimiser in optimisers for group in optimiser.param_groups]
     parameters = [parameter for group in groups for parameter in group["params"]]
-    cuda = parameters[0].device.type == "cuda"
     while (done := clock.done()) < 1:
         for group in groups:
             group["lr"] = group["rate"] * cosine(clock.step, done)
-        with torch.autocast("cuda", torch.bfloat16, enabled=cuda and low_precision):
+        with arithmetic(parameters[0].device, low_precision):
             found = loss(done)
         for optimiser in optimisers:
             optimiser.zero_grad(set_to_none=True)
@@ -79,6 +78,11 @@ def optimise(
             watch(f"step {clock.step:,}, loss {float(found.detach()):.2e}")
         clock.step += 1
     return clock
+
+
+def arithmetic(device: torch.device, low_precision: bool = True) -> torch.autocast:
+    """Return the arithmetic of a training, in which its model is scored too: bfloat16 on a GPU."""
+    return torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda" and low_precision)
 
 
 def adam(model: nn.Module, training: Training) -> torch.optim.Optimizer:
