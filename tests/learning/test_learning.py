@@ -95,6 +95,8 @@ def test_near_misses_differ_from_their_mirror_in_one_letter() -> None:
     wrong = [sum(a != b for a, b in zip(word, reversed(word), strict=True)) for word in words]
     assert wrong[:5] == [0, 0, 2, 2, 2]
     assert len(words) == 6
+    none = list(experiment_words(replace(config, near_misses_up_to=39), ("a", "b"), 40))
+    assert none == [*words[:2], words[5]]
 
 
 def test_of_a_far_length_only_the_first_words_of_each_kind_are_tried() -> None:

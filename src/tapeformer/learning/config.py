@@ -30,8 +30,8 @@ class DataConfig:
     for `max_steps` steps, in tests for `test_steps`.
 
     A share `mirrored` of the `count` training words, and if there is any all `test_words`, read the
-    same backwards; `near_misses` and `test_near_misses` add words that do so but for one letter, and
-    `test_others` words drawn at random.
+    same backwards; `near_misses` and `test_near_misses` (up to a length) add words that do so but for
+    one letter, and `test_others` words drawn at random.
     """
 
     machine: str
@@ -41,6 +41,7 @@ class DataConfig:
     test_words: int = 1
     test_others: int = 0
     test_near_misses: int = 0
+    near_misses_up_to: int | None = None
     mirrored: float = 0.9
     near_misses: int = 0
     levels: int = 12

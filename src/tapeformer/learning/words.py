@@ -31,7 +31,8 @@ def _kinds(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterat
     """Yield test words of each kind; those for training are shorter, or drawn with another seed."""
     share, seed, lengths = 1.0 if config.mirrored else 0.0, config.seed, (length, length)
     yield iter(Drawn(alphabet, config.test_words, *lengths, seed + 1, share))
-    yield _near_misses(alphabet, config.test_near_misses, lengths, seed + 4)
+    if config.near_misses_up_to is None or length <= config.near_misses_up_to:
+        yield _near_misses(alphabet, config.test_near_misses, lengths, seed + 4)
     yield iter(Drawn(alphabet, config.test_others, *lengths, seed + 2))
 
 
