@@ -27,7 +27,7 @@ from tapeformer.learning.traces import ABOUT, write_text
 from tapeformer.learning.weights import load_weights, save_weights
 
 Watch = Callable[[str], None]
-_TESTED = ("test", "far", "far_words")
+_TESTED = ("test", "far", "far_words", "near_misses_up_to")
 """Entries of the data on which training does not depend."""
 COLUMNS = ("arm", "seed", "length", "tokens", "wrong")
 
@@ -219,9 +219,15 @@ def _fixed(record: dict[str, Any], scored: set[int], keys: Iterable[str]) -> dic
     """Return what results at scored lengths depend on; further lengths can be asked for later."""
     data = record["config"].get("data", {})
     fixed = {key: entry for key, entry in data.items() if key not in _TESTED}
-    far = {n: data["far_words"] for n in scored if data and n >= data["far"]}
+    words = {n: _words_at(data, n) for n in scored if data}
     found = {key: record.get(key) for key in keys}
-    return found | {"config": record["config"] | {"data": fixed, "far": far}}
+    return found | {"config": record["config"] | {"data": fixed, "words": words}}
+
+
+def _words_at(data: dict[str, Any], length: int) -> tuple[int | None, bool]:
+    """Return how many words of each kind are tried at a length, and whether near misses are."""
+    most = data["far_words"] if length >= data["far"] else None
+    return most, data["near_misses_up_to"] is None or length <= data["near_misses_up_to"]
 
 
 def _made_with(device: torch.device) -> dict[str, str]:
