@@ -8,7 +8,8 @@ exactly one value of a factor is 1, decides operands too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import chain
 
 from tapeformer.engines.logic.and_inverter_graph import FALSE, Gate
 from tapeformer.engines.logic.netlist import Netlist
@@ -36,18 +37,20 @@ class Absorption(Rewriting):
         """Return the AND of what is left of a gate's operands."""
         operands = self._flattened(gate.literals)
         while True:
-            implied = [self.implied(literal) for literal in operands]
-            known = frozenset().union(*implied)
+            known, again = _known([self.implied(literal) for literal in operands])
             if FALSE in operands or any(not known.isdisjoint(self._denied(x)) for x in operands):
                 return FALSE
-            fewer = self._undecided(operands, known, implied)
+            fewer = self._undecided(operands, known, again)
             if fewer == operands:
                 return self._remembered(operands)
             operands = fewer
 
     def implied(self, literal: int) -> Literals:
         """Return what is 1 wherever a literal is."""
-        return self._implied.get(literal) or frozenset([literal])
+        found = self._implied.get(literal)
+        if found is None:
+            found = self._implied[literal] = frozenset([literal])
+        return found
 
     def _denied(self, literal: int) -> Literals:
         """Return what is 0 wherever a literal is 1."""
@@ -64,16 +67,12 @@ class Absorption(Rewriting):
             found.update(inner or [new])
         return found
 
-    def _undecided(
-        self, operands: set[int], known: Literals, implied: Sequence[Literals]
-    ) -> set[int]:
+    def _undecided(self, operands: set[int], known: set[int], again: set[int]) -> set[int]:
         """Return the operands less those that others imply, each negated AND without known parts."""
         left: set[int] = set()
-        for literal in operands:
-            if sum(literal in one for one in implied) > 1:
-                continue
+        for literal in operands - again:
             parts = self.operands(literal) if literal & 1 else ()
-            if any(part ^ 1 in known for part in parts):
+            if not known.isdisjoint([part ^ 1 for part in parts]):
                 continue
             rest = [part for part in parts if part not in known]
             left.add(self._remembered(rest) ^ 1 if len(rest) < len(parts) else literal)
@@ -101,11 +100,19 @@ class Absorption(Rewriting):
         return literal
 
 
+def _known(implied: Iterable[Literals]) -> tuple[set[int], set[int]]:
+    """Return what any of several literals implies, and what more than one of them does."""
+    known: set[int] = set()
+    again: set[int] = set()
+    for literals in implied:
+        again |= known & literals
+        known |= literals
+    return known, again
+
+
 def _uses(netlist: Netlist, cone: Iterable[int]) -> Counter[int]:
     """Count the gates and outputs that read each gate."""
     outputs = [literal for factor in netlist.next_token for literal in factor]
     outputs += [netlist.guard, *netlist.margin, *(bit.source for bit in netlist.fetched)]
-    uses = Counter(literal >> 1 for literal in outputs)
-    for index in cone:
-        uses.update(literal >> 1 for literal in netlist.gates[index].literals)
-    return uses
+    read = chain.from_iterable([netlist.gates[index].literals for index in cone])
+    return Counter([literal >> 1 for literal in chain(outputs, read)])

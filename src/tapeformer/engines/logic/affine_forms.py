@@ -30,7 +30,7 @@ def linear_combination(constant: int, parts: Sequence[tuple[int, AffineForm]]) -
         constant += factor * form.constant
         for node, coefficient in form.terms:
             totals[node] = totals.get(node, 0) + factor * coefficient
-    return AffineForm(constant, tuple(sorted((n, c) for n, c in totals.items() if c)))
+    return AffineForm(constant, tuple([term for term in sorted(totals.items()) if term[1]]))
 
 
 def affine_map(

@@ -34,7 +34,7 @@ class AndInverterGraph:
 
     def __init__(self) -> None:
         self.gates: list[Gate] = [Gate(GateKind.CONSTANT)]
-        self._index: dict[Gate, int] = {}
+        self._index: dict[GateKind, dict[tuple[int, ...], int]] = {kind: {} for kind in GateKind}
 
     def input(self) -> int:
         """Add an input bit."""
@@ -49,7 +49,7 @@ class AndInverterGraph:
             return FALSE
         if len(kept) < 2:
             return kept.pop() if kept else TRUE
-        return self._shared(Gate(GateKind.AND, tuple(sorted(kept))))
+        return self._shared(GateKind.AND, tuple(sorted(kept)))
 
     def disjunction(self, literals: Iterable[int]) -> int:
         """Return the OR of literals."""
@@ -63,7 +63,7 @@ class AndInverterGraph:
             return FALSE ^ negated
         if low == FALSE:
             return high ^ negated
-        return self._shared(Gate(GateKind.XOR, (low, high))) ^ negated
+        return self._shared(GateKind.XOR, (low, high)) ^ negated
 
     def multiplexer(self, condition: int, then: int, otherwise: int) -> int:
         """Select one of two literals."""
@@ -72,8 +72,8 @@ class AndInverterGraph:
         taken = self.conjunction([condition, then])
         return self.disjunction([taken, self.conjunction([condition ^ 1, otherwise])])
 
-    def _shared(self, gate: Gate) -> int:
-        if gate not in self._index:
-            self._index[gate] = len(self.gates)
-            self.gates.append(gate)
-        return 2 * self._index[gate]
+    def _shared(self, kind: GateKind, literals: tuple[int, ...]) -> int:
+        index = self._index[kind].setdefault(literals, len(self.gates))
+        if index == len(self.gates):
+            self.gates.append(Gate(kind, literals))
+        return 2 * index

@@ -10,7 +10,8 @@ from tapeformer.engines.logic.netlist import Netlist
 def fan_in_cone(netlist: Netlist, first: Iterable[int] = ()) -> list[int]:
     """Return the gates that the outputs depend on, operands first, each near its first use.
 
-    The cones of the factors in `first` come before all others.
+    The cones of the factors in `first` come before all others. While gates are pending, the
+    complement of one's number says that all it depends on has been added.
     """
     factors = dict.fromkeys([*first, *range(len(netlist.next_token))])
     next_token = (literal for factor in factors for literal in netlist.next_token[factor])
@@ -18,15 +19,15 @@ def fan_in_cone(netlist: Netlist, first: Iterable[int] = ()) -> list[int]:
     sources = {bit.literal >> 1: bit.source >> 1 for bit in netlist.fetched}
     order: list[int] = []
     visited: set[int] = set()
-    pending = [(literal >> 1, False) for literal in reversed(roots)]
+    pending = [literal >> 1 for literal in reversed(roots)]
     while pending:
-        gate, done = pending.pop()
-        if done:
-            order.append(gate)
+        gate = pending.pop()
+        if gate < 0:
+            order.append(~gate)
         elif gate not in visited:
             visited.add(gate)
-            pending.append((gate, True))
-            operands = [literal >> 1 for literal in netlist.gates[gate].literals]
-            operands += [sources[gate]] if gate in sources else []
-            pending += [(operand, False) for operand in reversed(operands)]
+            pending.append(~gate)
+            if gate in sources:
+                pending.append(sources[gate])
+            pending += [literal >> 1 for literal in reversed(netlist.gates[gate].literals)]
     return order

@@ -7,7 +7,7 @@ because every factor's value is an argmax. Everything else follows from the weig
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from typing import NamedTuple, TypeVar
@@ -30,16 +30,12 @@ Pair = tuple[int, int]
 class Implications:
     """What one bit being 1 implies: bits that are 1, bits that are 0, and clauses.
 
-    Of each clause at least one bit is 1.
+    Of each clause, a bit set too, at least one bit is 1.
     """
 
     true: int
     false: int
-    clauses: list[tuple[int, ...]] = field(default_factory=list)
-
-    def contradict(self, other: Implications) -> bool:
-        """Check whether two bits imply opposite values of a third."""
-        return bool(self.true & other.false or self.false & other.true)
+    clauses: list[int] = field(default_factory=list)
 
 
 class Clique(NamedTuple):
@@ -54,6 +50,19 @@ class Clique(NamedTuple):
     high: int
 
 
+@dataclass(slots=True)
+class _GrowingClique:
+    """A clique as it is found: `denied` has what each of its bits implies to be 0.
+
+    A bit that implies any of that to be 1 excludes them all.
+    """
+
+    terms: list[Term]
+    positive: bool
+    bits: int
+    denied: int
+
+
 def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
     """Return the clique of some terms, with the bounds of its sum."""
     values = [coefficient for _, coefficient in terms]
@@ -62,9 +71,17 @@ def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
     return Clique(tuple(terms), complete, min(values), max(values))
 
 
-def distinct(tuples: Iterable[tuple[T, ...]]) -> set[tuple[T, ...]]:
-    """Return the different ones of tuples that are long and mostly the same objects."""
-    return set({id(one): one for one in tuples}.values())
+def _bits(numbers: int) -> Iterator[int]:
+    """Yield the members of a bit set."""
+    while numbers:
+        lowest = numbers & -numbers
+        yield lowest.bit_length() - 1
+        numbers ^= lowest
+
+
+def distinct(tuples: Iterable[tuple[T, ...]]) -> list[tuple[T, ...]]:
+    """Return each of some tuples once; equal ones are the same object."""
+    return list({id(one): one for one in tuples}.values())
 
 
 class SymmetricRelation:
@@ -93,6 +110,7 @@ class MutualExclusion:
         self._exclusive, self._compatible = SymmetricRelation(), SymmetricRelation()
         self._recent: list[Pair] = []
         self._queries = 0
+        self._covers: dict[Sequence[Term], list[Clique]] = {}
 
     def declare_one_hot(self, bits: Sequence[int]) -> None:
         """Declare bits of which exactly one is 1."""
@@ -115,6 +133,10 @@ class MutualExclusion:
             return True
         if self._compatible.rows.get(left, 0) >> right & 1:
             return False
+        return self._decide(left, right)
+
+    def _decide(self, left: int, right: int) -> bool:
+        """Prove or fail to prove that two bits are exclusive, and remember it."""
         self._queries += 1
         if self._queries > MAX_QUERIES:
             raise NotLogicError("the weights are too intricate to be turned into gates")
@@ -133,6 +155,7 @@ class MutualExclusion:
             self._compatible.remove(left, right)
             self._exclusive.add(left, right)
         self._recent = []
+        self._covers.clear()
         return unproven
 
     def retract(self, assumed: Iterable[Sequence[Pair]]) -> None:
@@ -142,49 +165,49 @@ class MutualExclusion:
             self._compatible.remove(left, right)
         for left, right in chain.from_iterable(assumed):
             self._compatible.add(left, right)
+        self._covers.clear()
 
     def _prove(self, left: int, right: int) -> bool:
         a, b = self.implications[left], self.implications[right]
-        return (
-            a.contradict(b)
-            or self._refutes_clause(right, a)
-            or self._refutes_clause(left, b)
-            or any(self._all_exclusive(one, other) for one in a.clauses for other in b.clauses)
-        )
+        if a.true & b.false or a.false & b.true:
+            return True
+        for clause in a.clauses:
+            if self._refutes(right, clause):
+                return True
+        for clause in b.clauses:
+            if self._refutes(left, clause):
+                return True
+        return any(self._contradict(one, other) for one in a.clauses for other in b.clauses)
 
-    def _refutes_clause(self, bit: int, implications: Implications) -> bool:
-        """Check whether a bit excludes every bit of some clause."""
-        return any(self._all_exclusive(clause, (bit,)) for clause in implications.clauses)
+    def _refutes(self, bit: int, clause: int) -> bool:
+        """Check whether a bit excludes every bit of a clause."""
+        return not clause >> bit & 1 and self._excludes(bit, clause)
 
-    def _all_exclusive(self, one: Sequence[int], other: Sequence[int]) -> bool:
+    def _contradict(self, one: int, other: int) -> bool:
         """Check whether every bit of one clause excludes every bit of another."""
-        for a in one:
-            for b in other:
-                if a == b or not self.are_exclusive(a, b):
-                    return False
-        return True
+        return not one & other and all(self._excludes(bit, other) for bit in _bits(one))
 
-    def clique_cover(self, terms: Sequence[Term], first: Iterable[int] = ()) -> list[Clique]:
+    def clique_cover(self, terms: tuple[Term, ...], first: Sequence[int] = ()) -> list[Clique]:
         """Split terms greedily into cliques of one sign; the bits in `first` are taken first.
 
         All values of a factor are one clique, whatever their signs.
         """
-        whole = self._whole_factors(terms)
         if first:
             coefficients = dict(terms)
             order = dict.fromkeys([*(bit for bit in first if bit in coefficients), *coefficients])
-            terms = [(bit, coefficients[bit]) for bit in order]
-        cliques: list[list[Term]] = []
-        members: list[int] = []
+            terms = tuple([(bit, coefficients[bit]) for bit in order])
+        cover = self._covers.get(terms)
+        if cover is None:
+            cover = self._covers[terms] = self._greedy_cover(terms)
+        return cover
+
+    def _greedy_cover(self, terms: Sequence[Term]) -> list[Clique]:
+        whole = self._whole_factors(terms)
+        cliques: list[_GrowingClique] = []
         for term in terms:
             if term[0] not in whole:
-                index = self._first_clique(term, cliques, members)
-                if index == len(cliques):
-                    cliques.append([])
-                    members.append(0)
-                cliques[index].append(term)
-                members[index] |= 1 << term[0]
-        partial = [clique_of(clique) for clique in cliques]
+                self._add_to_first(term, cliques)
+        partial = [clique_of(clique.terms) for clique in cliques]
         return [clique_of(terms, complete=True) for terms in distinct(whole.values())] + partial
 
     def _whole_factors(self, terms: Sequence[Term]) -> dict[int, tuple[Term, ...]]:
@@ -197,22 +220,28 @@ class MutualExclusion:
                 whole |= dict.fromkeys(factor, tuple((bit, coefficients[bit]) for bit in factor))
         return whole
 
-    def _first_clique(self, term: Term, cliques: list[list[Term]], members: list[int]) -> int:
-        """Return the first clique that a term can join, or their number for a new one."""
-        bit, coefficient = term
-        for index, others in enumerate(cliques):
-            if (others[0][1] > 0) == (coefficient > 0) and self._excludes(bit, members[index]):
-                return index
-        return len(cliques)
+    def _add_to_first(self, term: Term, cliques: list[_GrowingClique]) -> None:
+        """Add a term to the first clique that it can join, or to a new one."""
+        bit, positive = term[0], term[1] > 0
+        implied = self.implications[bit]
+        for clique in cliques:
+            if clique.positive == positive and (
+                clique.denied & implied.true or self._excludes(bit, clique.bits)
+            ):
+                clique.terms.append(term)
+                clique.bits |= 1 << bit
+                clique.denied &= implied.false
+                return
+        cliques.append(_GrowingClique([term], positive, 1 << bit, implied.false))
 
     def _excludes(self, bit: int, others: int) -> bool:
         """Check whether a bit excludes every bit of a set."""
-        left = others & ~(self.implications[bit].false | self._exclusive.rows.get(bit, 0))
-        if left & self._compatible.rows.get(bit, 0):
+        if others & self._compatible.rows.get(bit, 0):
             return False
+        left = others & ~(self.implications[bit].false | self._exclusive.rows.get(bit, 0))
         while left:
             lowest = left & -left
-            if not self.are_exclusive(bit, lowest.bit_length() - 1):
+            if not self._decide(bit, lowest.bit_length() - 1):
                 return False
             left ^= lowest
         return True
@@ -248,4 +277,4 @@ class MutualExclusion:
             false &= part.false
         implied.true |= true
         implied.false |= false
-        implied.clauses += parts[0].clauses if len(parts) == 1 else [tuple(bits)]
+        implied.clauses += parts[0].clauses if len(parts) == 1 else [sum(1 << bit for bit in bits)]

@@ -6,7 +6,7 @@ A neuron proven to be 0 or 1 becomes one AND of ORs. Any other is computed as if
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tapeformer.engines.logic.affine_forms import ZERO, AffineForm, NodeGroup
 from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE, AndInverterGraph
@@ -64,8 +64,8 @@ class ThresholdSynthesis:
         return self._bounds(form, self._speculative_cover(form))
 
     def _bounds(self, form: AffineForm, cliques: Sequence[Clique]) -> Bounds:
-        low = form.constant + sum(clique.low for clique in cliques)
-        high = form.constant + sum(clique.high for clique in cliques)
+        low = form.constant + sum([clique.low for clique in cliques])
+        high = form.constant + sum([clique.high for clique in cliques])
         if max(-low, high) > MAX_VALUE:
             raise NotLogicError("values may be too large for exact arithmetic")
         return low, high
@@ -126,7 +126,7 @@ class ThresholdSynthesis:
         every = sum(1 << bit for bit in coefficients)
         found: dict[int, list[int]] = {}
         for other, coefficient in form.terms:
-            implied = self.exclusion.implications[other].true & every & ~(1 << other)
+            implied = self.exclusion.implications[other].true & every
             while implied:
                 bit = implied.bit_length() - 1
                 implied ^= 1 << bit
@@ -234,12 +234,22 @@ class ThresholdSynthesis:
         slack = high - threshold
         if slack < 0:
             return FALSE
+        if slack == 0:
+            return self._all_largest(cliques)
         if slack > MAX_SLACK:
             raise NotLogicError("a neuron has too wide a range")
         within = [TRUE] * (slack + 1)
         for clique in cliques:
             within = self._add_clique(within, clique)
         return within[slack]
+
+    def _all_largest(self, cliques: Iterable[Clique]) -> int:
+        """Return whether every clique has its largest value: most neurons are such ANDs."""
+        all_so_far = TRUE
+        for clique in cliques:
+            literal = self._misses_at_most(0, clique)
+            all_so_far = self.graph.conjunction((literal, all_so_far))
+        return all_so_far
 
     def _add_clique(self, within: Sequence[int], clique: Clique) -> list[int]:
         """For each slack, return whether adding one more clique stays within it."""

@@ -6,7 +6,7 @@ depend on. It takes a few rounds, as factors labelled in one round vote in the n
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
@@ -48,16 +48,17 @@ def propagate_labels(
     `unlabelled` has the factor of each input gate to be labelled, `labels` those of other inputs.
     """
     found: dict[int, int] = {}
+    operands = [[literal >> 1 for literal in gate.literals] for gate in netlist.gates]
     readers = [
-        (index, {unlabelled[x >> 1] for x in gate.literals if x >> 1 in unlabelled})
-        for index, gate in enumerate(netlist.gates)
+        (index, {unlabelled[operand] for operand in read if operand in unlabelled})
+        for index, read in enumerate(operands)
+        if not unlabelled.keys().isdisjoint(read)
     ]
-    readers = [reader for reader in readers if reader[1]]
     known = set(labels.values())
     every = sum(1 << label for label in known) if len(known) > 1 else 0
     for _ in range(ROUNDS):
         given = {gate: found[factor] for gate, factor in unlabelled.items() if factor in found}
-        votes = _votes(readers, _related_labels(netlist, labels | given), found, every)
+        votes = _votes(readers, _related_labels(operands, labels | given), found, every)
         winners = {factor: winner(count) for factor, count in votes.items()}
         more = {factor: label for factor, label in winners.items() if label is not None}
         if not more:
@@ -72,19 +73,23 @@ def _votes(
     found: Mapping[int, int],
     every: int,
 ) -> dict[int, Counter[int]]:
-    """Count the votes for the factors that have no label yet.
+    """Count the votes for the factors that have no label yet: first by the sets of labels.
 
     A gate that depends on all labels, the bit set `every`, has no vote: it tells none apart.
     """
-    votes: dict[int, Counter[int]] = {}
+    voters: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for gate, factors in readers:
         labels = related[gate]
         if 0 < labels.bit_count() <= MAX_LABELS and labels != every:
-            weight = VOTE // labels.bit_count()
-            for factor in factors - found.keys():
-                count = votes.setdefault(factor, Counter())
-                for label in _members(labels):
-                    count[label] += weight
+            for factor in factors:
+                if factor not in found:
+                    voters[factor][labels] += 1
+    votes: dict[int, Counter[int]] = {}
+    for factor, sets in voters.items():
+        count = votes[factor] = Counter()
+        for labels, gates in sets.items():
+            for label in _members(labels):
+                count[label] += gates * (VOTE // labels.bit_count())
     return votes
 
 
@@ -93,18 +98,16 @@ def _members(bits: int) -> tuple[int, ...]:
     return tuple(label for label in range(bits.bit_length()) if bits >> label & 1)
 
 
-def _related_labels(netlist: Netlist, labels: Mapping[int, int]) -> list[int]:
+def _related_labels(operands: Sequence[Sequence[int]], labels: Mapping[int, int]) -> list[int]:
     """Return, for each gate, the labels of its fan-in, or else of its fan-out, as a bit set."""
-    fan_in = [1 << labels[gate] if gate in labels else 0 for gate in range(len(netlist.gates))]
-    for index, gate in enumerate(netlist.gates):
-        found = fan_in[index]
-        for literal in gate.literals:
-            found |= fan_in[literal >> 1]
-        fan_in[index] = found
+    fan_in = [1 << labels[gate] if gate in labels else 0 for gate in range(len(operands))]
+    for index, read in enumerate(operands):
+        for operand in read:
+            fan_in[index] |= fan_in[operand]
     related = list(fan_in)
-    for index in range(len(netlist.gates) - 1, 0, -1):
+    for index in range(len(operands) - 1, 0, -1):
         found = related[index]
-        for literal in netlist.gates[index].literals:
-            if not fan_in[literal >> 1]:
-                related[literal >> 1] |= found
+        for operand in operands[index] if found else ():
+            if not fan_in[operand]:
+                related[operand] |= found
     return related

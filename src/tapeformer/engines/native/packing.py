@@ -113,6 +113,7 @@ class Packing:
         self.bits: dict[int, PackedBit] = {}
         self._known: dict[tuple[object, ...], Placement] = {}
         self._readers: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._relatives: dict[tuple[int, int], RelativeOperand] = {}
         self._add_inputs(assignment)
 
     def _add_inputs(self, assignment: LaneAssignment) -> None:
@@ -133,9 +134,13 @@ class Packing:
         return words[kind, word]
 
     def _relative(self, literal: int, number: int) -> RelativeOperand:
-        bit = self.bits[literal >> 1]
-        distance = self.grid.nearest(bit.lane, number) - number
-        return RelativeOperand(bit.pack, literal & 1, distance)
+        found = self._relatives.get((literal, number))
+        if found is None:
+            bit = self.bits[literal >> 1]
+            distance = self.grid.nearest(bit.lane, number) - number
+            found = RelativeOperand(bit.pack, literal & 1, distance)
+            self._relatives[literal, number] = found
+        return found
 
     def assign(self, order: Iterable[int]) -> None:
         """Pack all gates of a topological order."""
