@@ -11,8 +11,8 @@ from tapeformer.engines.gpu.lanes import Watched
 from tapeformer.engines.gpu.memory_layout import HeadOffsets, KernelLayout, kernel_layout
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
+from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import NotLogicError
-from tapeformer.engines.logic.optimisation import optimised
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for
@@ -37,7 +37,7 @@ def kernel_of(
 ) -> Kernel:
     """Make the kernels of a model; NotLogicError where its weights cannot be turned into gates."""
     netlist = netlist_of(weights)
-    program = optimised(bit_sliced_program(netlist))
+    program = with_short_lifetimes(bit_sliced_program(netlist))
     sizes = [len(factor.values) for factor in weights.factors]
     if program.width > sum(sizes):
         raise NotLogicError("heads fetch more than tokens")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from tapeformer.engines.logic.and_inverter_graph import FALSE
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.coded_program import coded_program
+from tapeformer.engines.logic.common_pairs import with_common_pairs
+from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.netlist import Netlist, NotLogicError
-from tapeformer.engines.logic.optimisation import optimised
 from tapeformer.engines.logic.program import ONES, Program
 from tapeformer.engines.logic.synthesis import family_netlist, netlist_of
 from tapeformer.engines.native.cache import MachineCode
@@ -23,17 +26,38 @@ from tapeformer.weights.family import WeightFamily
 from tapeformer.weights.record import TransformerWeights
 
 
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Keep the garbage collector from looking again and again at gates, which form no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_garbage_kept()
 def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
     """Return code for one stream: packed words where that makes a shorter program."""
     netlist = netlist_of(weights)
-    sliced = bit_sliced_program(netlist)
     if is_packable(netlist):
         program, masks = packed_program(netlist)
-        if len(program.operations) < len(sliced.operations):
-            return _single(netlist, optimised(program), masks)
-    return _single(netlist, optimised(sliced), _one_word_per_value(netlist))
+        if _is_shorter(program, netlist):
+            return _single(netlist, program, masks)
+    return _single(netlist, bit_sliced_program(netlist), _one_word_per_value(netlist))
 
 
+def _is_shorter(program: Program, netlist: Netlist) -> bool:
+    """Check whether a program is shorter than a bit-sliced one, which has more operations than gates."""
+    operations = len(program.operations)
+    return operations < len(netlist.gates) or operations < len(
+        bit_sliced_program(netlist).operations
+    )
+
+
+@_garbage_kept()
 def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
     """Return bit-sliced code for many inputs, each to a member of a family.
 
@@ -41,7 +65,7 @@ def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[Batc
     """
     netlist = family_netlist(family)
     sizes = [len(factor) for factor in netlist.token]
-    ordered = optimised(bit_sliced_program(netlist))
+    ordered = with_short_lifetimes(bit_sliced_program(netlist))
     stores_words = ordered.width > len(ordered.next_token)
     program, words = coded_program(ordered, sizes, watched)
     liveness = Liveness(program)
@@ -52,6 +76,7 @@ def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[Batc
 
 
 def _single(netlist: Netlist, program: Program, masks: ValueMasks) -> MachineCode[MemoryLayout]:
+    program = with_short_lifetimes(with_common_pairs(program))
     liveness = Liveness(program)
     stores_words = program.width > len(program.next_token)
     common = _common(netlist, program, liveness, stores_words)
