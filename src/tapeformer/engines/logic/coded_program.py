@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tapeformer.engines.logic.factor_codes import codes, digits_of, digits_to_test
 from tapeformer.engines.logic.program import (
@@ -40,7 +41,7 @@ class TokenWords:
     coded: tuple[Row, ...]
     rings: tuple[Row, ...]
 
-    @property
+    @cached_property
     def resident_words(self) -> int:
         """Return how many words the resident factors take."""
         return sum(self.sizes[factor] for factor, _ in self.resident)

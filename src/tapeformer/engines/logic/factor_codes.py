@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,8 @@ def codes(size: int) -> list[int]:
     return [*first, *(code for code in range(1 << digits) if code not in first)][:size]
 
 
-def digits_to_test(size: int, value: int) -> tuple[list[int], list[int]]:
+@cache
+def digits_to_test(size: int, value: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the digits that must be 1 and those that must be 0 for a value: no more than needed."""
     known = codes(size)
     code, tested = known[value], list(range(digits_of(size)))
@@ -26,7 +29,8 @@ def digits_to_test(size: int, value: int) -> tuple[list[int], list[int]]:
         rest = [other for other in tested if other != digit]
         if not any(_agree(code, other, rest) for other in known if other != code):
             tested = rest
-    return [d for d in tested if code >> d & 1], [d for d in tested if not code >> d & 1]
+    ones = tuple(digit for digit in tested if code >> digit & 1)
+    return ones, tuple(digit for digit in tested if digit not in ones)
 
 
 def _agree(left: int, right: int, digits: list[int]) -> bool:

@@ -145,7 +145,7 @@ class LaneWindows:
         coded = self.memory.coded[factors]
         found = [self._found_newest(np.flatnonzero(~coded), factors, values, having)]
         rings = np.where(coded, self.memory.factor_ring[factors], -1)
-        for ring in np.unique(rings[coded]).tolist():
+        for ring in sorted(set(rings[coded].tolist())):
             mine = np.flatnonzero(rings == ring)
             places, numbers, lanes = self._found_in(ring, factors[mine], values[mine], having)
             found.append(self._aged(places, mine[numbers], lanes, self.memory.masks[ring]))
