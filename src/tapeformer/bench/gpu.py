@@ -80,7 +80,7 @@ def kernel_rows(say: Say) -> Iterator[Row]:
 
 def _kernel(bundle: Bundle, word: Word) -> Row:
     started, device, reader = perf_counter(), TimedDevice(), Reader(bundle)
-    batch = GpuBatch(bundle.weights, bundle.offsets, device)
+    batch = GpuBatch(bundle.weights, bundle.offsets, lambda: device)
     kernel = batch.prepared(reader.goes_on, reader.step_values)
     ready = perf_counter() - started
     count = device.concurrent_blocks(BLOCK_THREADS)
@@ -135,7 +135,7 @@ def _numeral(number: int, symbols: str) -> Word:
 def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     """Make one token at a time on the GPU and read all of it."""
     reader, device = Reader(bundle), CudaDevice()
-    batch = GpuBatch(bundle.weights, bundle.offsets, device)
+    batch = GpuBatch(bundle.weights, bundle.offsets, lambda: device)
     kernel = batch.prepared(reader.goes_on, reader.step_values)
     prompts = PromptEncoder(reader).prompts(words)
     traces = list(_native_traces(bundle, reader, words, tokens))

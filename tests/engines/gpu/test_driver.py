@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import tapeformer as tf
 from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.gpu.batch import GpuBatch
-from tapeformer.engines.gpu.driver import CudaDevice, has_device
+from tapeformer.engines.gpu.driver import CudaDevice, has_device, opened_ahead
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.decode import Reader
 
@@ -91,9 +92,20 @@ def test_another_thread_takes_the_context_over(
         pool.submit(device.free_memory).result()
 
 
-def test_no_driver() -> None:
+@pytest.mark.parametrize("opened", [CudaDevice, opened_ahead])
+def test_no_driver(opened: Callable[[str], object]) -> None:
     with pytest.raises(TapeformerError, match=r"there is no NVIDIA driver.*--engine native"):
-        CudaDevice("libcuda.so.none")
+        opened("libcuda.so.none")
+
+
+def test_a_device_opened_ahead_is_used_by_who_waits_for_it(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used(opened_ahead(library)())
+    monkeypatch.setenv("STANDIN", "cuInit=100")
+    waiting = opened_ahead(library)
+    with pytest.raises(TapeformerError, match="no GPU that the NVIDIA driver can use"):
+        waiting()
 
 
 def test_an_old_driver(tmp_path: Path) -> None:
@@ -106,7 +118,7 @@ def test_a_window_that_does_not_fit(library: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("STANDIN_FREE", "1000")
     bundle = tf.compile_machine(tf.gallery_machine("busy_beaver_3"), levels=3)
     reader = Reader(bundle)
-    batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(library))
+    batch = GpuBatch(bundle.weights, bundle.offsets, lambda: CudaDevice(library))
     prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)])
     with pytest.raises(TapeformerError, match="too little free memory for a window"):
         list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))
@@ -116,7 +128,7 @@ def test_processes_share_the_memory(library: str) -> None:
     bundle = tf.compile_machine(tf.gallery_machine("busy_beaver_3"), levels=3)
     reader, found = Reader(bundle), []
     for processes in (1, 4):
-        batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(library), processes)
+        batch = GpuBatch(bundle.weights, bundle.offsets, lambda: CudaDevice(library), processes)
         found.append(batch._fitting(batch.prepared(reader.goes_on, reader.step_values)))
     assert found[0] // 4 == found[1] > 0
 

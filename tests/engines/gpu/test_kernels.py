@@ -55,7 +55,7 @@ def words_for(bundle: Bundle, count: int, longest: int) -> list[Word]:
 @cache
 def batch_for(bundle: Bundle, blocks: int = 2) -> tuple[GpuBatch, ProcessorDevice]:
     device = ProcessorDevice(kernel_text_of(bundle), blocks=blocks)
-    return GpuBatch(bundle.weights, bundle.offsets, device), device
+    return GpuBatch(bundle.weights, bundle.offsets, lambda: device), device
 
 
 def kernel_text_of(bundle: Bundle) -> str:

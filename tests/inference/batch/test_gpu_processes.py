@@ -31,7 +31,7 @@ def on_processor(reader: Reader, options: runner.BatchOptions) -> BatchEngine:  
     """Return the GPU's engine on a device that needs no GPU."""
     bundle = reader.bundle
     kernel = kernel_of(bundle.weights, bundle.offsets, reader.goes_on, reader.step_values)
-    return GpuBatch(bundle.weights, bundle.offsets, ProcessorDevice(kernel.text))
+    return GpuBatch(bundle.weights, bundle.offsets, lambda: ProcessorDevice(kernel.text))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ have ended, the block gets the next ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -34,7 +35,10 @@ READ_BLOCKS = 8
 
 
 class GpuBatch:
-    """The kernels of one model on a device, whose memory some processes share."""
+    """The kernels of one model on a device, whose memory some processes share.
+
+    The device is asked for when the kernels are made: it may take as long to open.
+    """
 
     name, inputs = "gpu", INPUTS
 
@@ -42,12 +46,17 @@ class GpuBatch:
         self,
         weights: TransformerWeights,
         offsets: Sequence[int],
-        device: Device,
+        opened: Callable[[], Device],
         processes: int = 1,
     ) -> None:
-        self.weights, self.offsets, self.device = weights, offsets, device
+        self.weights, self.offsets, self._opened = weights, offsets, opened
         self.memory_share = MEMORY_SHARE / processes
         self._asked: tuple[Value, Counted] | None = None
+
+    @cached_property
+    def device(self) -> Device:
+        """The device, once it is open."""
+        return self._opened()
 
     def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end.
@@ -67,7 +76,8 @@ class GpuBatch:
         """Return the kernels that watch these values, made and loaded once."""
         if self._asked != (stop, count):
             self._kernel = kernel_of(self.weights, self.offsets, stop, count)
-            self.device.load(ptx_of(self._kernel.text), self._kernel.layout.shared_bytes)
+            module = ptx_of(self._kernel.text)
+            self.device.load(module, self._kernel.layout.shared_bytes)
             self._asked = stop, count
         return self._kernel
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from threading import get_ident
 from typing import Any
@@ -165,6 +166,15 @@ class CudaDevice:
         if describe is None or describe(status, byref(text)) or not text.value:
             return f"error {status}"
         return f"error {status}, {text.value.decode()}"
+
+
+def opened_ahead(library: str = LIBRARY) -> Callable[[], CudaDevice]:
+    """Begin to open the GPU and return what waits for it: kernels can be made while the driver starts."""
+    _opened(library)
+    pool = ThreadPoolExecutor(1)
+    opening = pool.submit(CudaDevice, library)
+    pool.shutdown(wait=False)
+    return opening.result
 
 
 def has_device(library: str = LIBRARY) -> bool:

@@ -64,11 +64,13 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
     """Return the engine that was asked for; NotLogicError where weights have no gates."""
     bundle = reader.bundle
     if options.engine == "gpu":
+        from tapeformer.engines.gpu.driver import opened_ahead
+
+        opened = opened_ahead()
         from tapeformer.engines.gpu.batch import GpuBatch
-        from tapeformer.engines.gpu.driver import CudaDevice
 
         sharing = options.processes + 1 if options.processes > 1 else 1  # a thread begins
-        batch = GpuBatch(bundle.weights, bundle.offsets, CudaDevice(), sharing)
+        batch = GpuBatch(bundle.weights, bundle.offsets, opened, sharing)
         batch.prepared(reader.goes_on, reader.step_values)
         return batch
     return Batch(
