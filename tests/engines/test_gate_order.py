@@ -11,9 +11,9 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import most_alive, with_short_lifetimes
 from tapeformer.engines.logic.list_scheduling import ListScheduling
+from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.netlist import NotLogicError
 from tapeformer.engines.logic.program import (
-    ONES,
     Binary,
     BinaryOpcode,
     Constant,

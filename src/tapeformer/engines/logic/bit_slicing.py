@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from tapeformer.engines.logic.and_inverter_graph import Gate, GateKind
 from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.program import (
-    ONES,
     LoadChoice,
     LoadFetched,
     LoadToken,

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-WORD_BITS = 64
-ONES = (1 << WORD_BITS) - 1
-"""A word with every bit set."""
+from tapeformer.engines.logic.machine_words import ONES
 
 
 class BinaryOpcode(StrEnum):

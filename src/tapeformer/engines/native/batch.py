@@ -13,11 +13,17 @@ from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.batch_memory import INPUTS, BatchMemory
 from tapeformer.engines.native.build import batch_code
 from tapeformer.engines.native.cache import CodeCache
+from tapeformer.engines.native.calling_convention import (
+    COUNTER,
+    DOUBTED,
+    FRESH,
+    LANE_ROWS,
+    LIVE,
+    SHAPE,
+    UNENDED,
+)
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
-from tapeformer.engines.native.llvm_batch_functions import SHAPE
-from tapeformer.engines.native.llvm_batch_loop import DOUBTED, FRESH, LANE_ROWS, LIVE, UNENDED
-from tapeformer.engines.native.llvm_loop import COUNTER
 from tapeformer.engines.native.memory_layout import aligned
 from tapeformer.engines.stream import Value
 from tapeformer.weights.family import WeightFamily, family_of_one

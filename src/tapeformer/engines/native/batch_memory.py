@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.logic.factor_codes import codes, digits_of, values_by_code
-from tapeformer.engines.native.llvm_batch_functions import SHAPE, WORD_OCTETS, entry_words
+from tapeformer.engines.native.calling_convention import SHAPE, WORD_OCTETS, entry_words
 from tapeformer.engines.native.memory_layout import BatchLayout, aligned
 from tapeformer.windows import Integers
 

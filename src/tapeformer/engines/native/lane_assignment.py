@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tapeformer.engines.logic.machine_words import WORD_BITS
 from tapeformer.engines.logic.netlist import Netlist, token_inputs
-from tapeformer.engines.logic.program import WORD_BITS
 from tapeformer.engines.native.label_propagation import (
     clear_winner,
     nearby_winner,

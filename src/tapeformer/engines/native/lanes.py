@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.native.batch_memory import BatchMemory
-from tapeformer.engines.native.llvm_batch_functions import WORD_OCTETS
+from tapeformer.engines.native.calling_convention import WORD_OCTETS
 from tapeformer.windows import Flags, Found, Integers
 
 Words = NDArray[np.uint64]

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.engines.logic.coded_program import TokenWords
 from tapeformer.engines.logic.program import LoadFetched, Program, Store, StoreNext
+from tapeformer.engines.logic.token_words import TokenWords
+from tapeformer.engines.native.calling_convention import SHAPE, WORD_OCTETS, entry_words
 from tapeformer.engines.native.llvm_functions import (
     Liveness,
     StraightLineFunction,
     function_ranges,
 )
-from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
-
-SHAPE = WordShape(4, 1)
-"""A batch has 256 inputs: four times 64 bits are a vector register."""
-
-WORD_OCTETS = SHAPE.bits // 8
+from tapeformer.engines.native.word_shape import CACHE_LINE
 
 NEWEST, NEXT, FIRST_RING = range(3)
 """Entries of the table: the newest token, the next one; then for each ring the next token's place in
@@ -43,12 +39,6 @@ class AddressTable:
         """Return the size of the table."""
         size = 8 * (FIRST_RING + len(self.entries))
         return -(-size // CACHE_LINE) * CACHE_LINE
-
-
-def entry_words(words: int) -> int:
-    """Return the words that a token takes in a ring: tokens begin at cache lines."""
-    line = CACHE_LINE // WORD_OCTETS
-    return -(-words // line) * line
 
 
 class BatchFunction(StraightLineFunction):

@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.engines.logic.coded_program import TokenWords
-from tapeformer.engines.logic.program import ONES, WORD_BITS, Program
+from tapeformer.engines.logic.machine_words import ONES, WORD_BITS
+from tapeformer.engines.logic.program import Program
+from tapeformer.engines.logic.token_words import TokenWords
+from tapeformer.engines.native.calling_convention import (
+    COUNTER,
+    DOUBTED,
+    FRESH,
+    LANE_ROWS,
+    LIVE,
+    SHAPE,
+    UNENDED,
+)
 from tapeformer.engines.native.llvm_batch_functions import (
     NEXT,
-    SHAPE,
     AddressTable,
     batch_functions,
     locate_text,
 )
 from tapeformer.engines.native.llvm_functions import Liveness
-from tapeformer.engines.native.llvm_loop import COUNTER, is_set, margins, slot
+from tapeformer.engines.native.llvm_loop import is_set, margins, slot
 from tapeformer.engines.native.word_shape import WordShape
 
-LIVE, FRESH, UNENDED, DOUBTED, LANE_ROWS = range(5)
-"""Words of `lanes`: inputs under way, those without a counted token so far, those whose windows may
-change, those that another engine must decide."""
 STOP, COUNTED = 0, 1
 """Numbers of `asked`: the word that says that an input goes on, how many words are counted; then the
 word and the digit of each of them."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.program import (
     AT_HAND,
-    ONES,
     AnyLane,
     Binary,
     BinaryOpcode,

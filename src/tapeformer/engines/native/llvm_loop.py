@@ -6,14 +6,12 @@ tokens to it until something that it watches changes, the guard is set, or enoug
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from tapeformer.engines.logic.program import ONES, Program
+from tapeformer.engines.logic.machine_words import ONES
+from tapeformer.engines.logic.program import Program
 from tapeformer.engines.native.llvm_functions import Liveness, StraightLineFunction, function_ranges
 from tapeformer.engines.native.word_shape import WordShape, word_shape
-
-COUNTER = 48
-"""Binary digits of the counters."""
 
 
 def llvm_text(program: Program, results: Liveness) -> str:
@@ -178,8 +176,3 @@ def _watched(shape: WordShape) -> Iterator[str]:
     yield f"%change = or {shape.type} %seen0.m, %seen1.m"
     yield is_set(shape, "%change", "%changed")
     yield "br i1 %changed, label %done, label %again"
-
-
-def counted(planes: Sequence[int], place: int) -> int:
-    """Return the counter of one input, from the words of its digits."""
-    return sum((plane >> place & 1) << digit for digit, plane in enumerate(planes))

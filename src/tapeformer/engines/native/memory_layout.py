@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.logic.coded_program import TokenWords
+from tapeformer.engines.logic.token_words import TokenWords
 from tapeformer.engines.native.word_shape import CACHE_LINE
 
 WordMask = tuple[int, int]

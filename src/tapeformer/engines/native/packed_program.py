@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from tapeformer.engines.logic.bit_slicing import SignedWord
 from tapeformer.engines.logic.cone import fan_in_cone
+from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.program import (
-    ONES,
     AnyLane,
     Broadcast,
     LoadFetched,

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
-from tapeformer.engines.logic.program import ONES
+from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.native.cache import MachineCode
+from tapeformer.engines.native.calling_convention import COUNTER, counted
 from tapeformer.engines.native.compiler import loaded
-from tapeformer.engines.native.llvm_loop import COUNTER, counted
 from tapeformer.engines.native.memory_layout import MemoryLayout, WordMask, aligned
 from tapeformer.engines.native.token_codec import TokenCodec
 from tapeformer.engines.stream import Stop, Value

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tapeformer.engines.logic.program import WORD_BITS, Program
+from tapeformer.engines.logic.machine_words import WORD_BITS
+
+if TYPE_CHECKING:
+    from tapeformer.engines.logic.program import Program
 
 CACHE_LINE = 64
 """Tokens begin at multiples of so many bytes."""
