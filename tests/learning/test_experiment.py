@@ -83,6 +83,7 @@ def test_a_killed_training_goes_on(
     monkeypatch.setattr("tapeformer.learning.checkpoint.SECONDS", 0.0)
     monkeypatch.setattr("tapeformer.learning.train.KEPT_EVERY", 5)
     monkeypatch.setattr("tapeformer.learning.train.REFRESH", 7)
+    monkeypatch.setattr("tapeformer.learning.hard_rows.SEARCHED", 40)
     once = tmp_path / "once"
     run_experiment(experiment, folder, once, arms=["tied"], device="cpu")
 
@@ -133,6 +134,7 @@ def test_results_of_before_an_entry_was_there_are_resumed(
 ) -> None:
     record = json.loads((whole / "tied.json").read_text())
     del record["config"]["arm"]["prior"], record["config"]["data"]["near_misses"]
+    del record["config"]["data"]["near_misses_up_to"]
     (tmp_path / "tied.json").write_text(json.dumps(record))
     found = run_experiment(experiment, folder, tmp_path, device="cpu")
     assert len(found["results"]) == 2
@@ -144,7 +146,7 @@ def test_lengths_asked_for_later_are_scored_with_saved_weights(
 ) -> None:
     output, data = tmp_path / "out", tmp_path / "data"
     shutil.copytree(whole, output)
-    later = replace(experiment, data=replace(DATA, test=(3, 5, 6), far=6))
+    later = replace(experiment, data=replace(DATA, test=(3, 5, 6), far=6, near_misses_up_to=4))
     prepare(later.data, data)
     found = run_experiment(later, data, output, device="cpu")
     assert [row["length"] for row in found["results"]] == [3, 3, 5, 5, 6, 6]
@@ -161,7 +163,8 @@ def test_results_of_other_training_or_test_words_are_refused(
     shutil.copytree(whole, output)
     training = replace(experiment, training=replace(experiment.training, steps=25))
     words = replace(experiment, data=replace(DATA, far=3))
-    for other in (training, words):
+    misses = replace(experiment, data=replace(DATA, near_misses_up_to=2))
+    for other in (training, words, misses):
         prepare(other.data, tmp_path / "data")
         with pytest.raises(TapeformerError, match="result of another experiment"):
             run_experiment(other, tmp_path / "data", output, device="cpu")
@@ -186,7 +189,7 @@ def test_others_must_have_the_fields_of_the_machine(experiment: Experiment, tmp_
         run_experiment(other, tmp_path, tmp_path / "out", device="cpu")
 
 
-def test_every_kind_of_arm_gets_the_same_number_of_parameters(
+def test_every_kind_of_arm_gets_about_the_same_number_of_parameters(
     experiment: Experiment, folder: Path, tmp_path: Path
 ) -> None:
     arms = {

@@ -166,20 +166,25 @@ def test_spare_neurons_read_a_level_and_those_beside_it() -> None:
     assert all(LEVELLED.search(fields[place]) for place in differs)
 
 
+@pytest.mark.parametrize(("name", "tied"), [("control", True), ("stack", False)])
 def test_a_search_for_hard_rows_goes_through_the_whole_table(
-    traces: DeviceTraces, monkeypatch: pytest.MonkeyPatch
+    traces: DeviceTraces, monkeypatch: pytest.MonkeyPatch, name: str, tied: bool
 ) -> None:
     monkeypatch.setattr("tapeformer.learning.hard_rows.SEARCHED", 7)
-    model = LevelModel(traces.fields, True, [0, 1], 8, 1)
-    table = collected([traces], model.copies_of, ["control"])["control"].table
-    block = model.block("control")
+    model = LevelModel(traces.fields, tied, [0, 1], 8, 1)
+    table = collected([traces], model.copies_of, [name])[name].table
+    block = model.block(name)
     hard = HardRows(block, table, 4, 0, torch.float32)
-    for number in range(-(-len(table) // 7)):
+    counts = table.counts(block.copies).tolist()
+    starts = table.starts(block.copies).tolist()
+    for number in range(2 * -(-max(counts) // 7)):
         hard.search(number)
-    with torch.no_grad():
-        losses = block.scores(table.inputs, table.outputs, 0)[0]
     assert hard.found is not None
-    expected = losses.topk(4, 1).values
-    assert torch.allclose(losses.gather(1, hard.found[:, 0]), expected)
-    hard.search(0)
-    assert all(len(set(own.tolist())) == 4 for own in hard.found[:, 0])
+    for copy, (start, count) in enumerate(zip(starts, counts, strict=True)):
+        own = slice(start, start + count)
+        with torch.no_grad():
+            losses = block.scores(table.inputs[own], table.outputs[own], copy)[0]
+        found = hard.found[:, copy] - start
+        most = min(4, count)
+        assert torch.allclose(losses.gather(1, found)[:, :most], losses.topk(most, 1).values)
+        assert all(len(set(rows.tolist())) == most for rows in found)

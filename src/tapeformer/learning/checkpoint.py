@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+FORMAT = 2
+"""The number of what a state holds: another one's states are not taken up."""
 SECONDS = 30.0
 """Between two states that are written."""
 

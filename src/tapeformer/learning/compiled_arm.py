@@ -9,9 +9,10 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.inference.model import find_model
 from tapeformer.learning.arms import Task, Trained
 from tapeformer.learning.compiled_model import CompiledModel, Expanded, SharedParameters, Step
+from tapeformer.learning.config import Training
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.optimise import optimise
-from tapeformer.learning.spare_neurons import SpareNeurons, hidden_for
+from tapeformer.learning.spare_neurons import SpareNeurons, spare_for
 from tapeformer.learning.traces import DeviceTraces
 
 BATCH, SEARCHED, REFRESH = 512, 4096, 100
@@ -19,7 +20,7 @@ BATCH, SEARCHED, REFRESH = 512, 4096, 100
 PLACES = {"cpu": 256, "cuda": 4096}
 """Places scored at a time."""
 RATE = 3e-3
-"""Of the compiled parameters; spare neurons learn at the rate of other arms."""
+"""Learning rate of the compiled parameters; spare neurons have that of other arms."""
 
 
 def compiled_arm(task: Task) -> Trained:
@@ -28,15 +29,11 @@ def compiled_arm(task: Task) -> Trained:
     step = _step(task, shared, task.config.levels)
     spare = _spare(task, shared, step)
     model = CompiledModel(shared, task.seeds, task.arm.noise, spare).to(task.device)
+    torch.set_float32_matmul_precision("high")
     shortest = min(task.near)
     before = _scores(task, model, shared, shortest)
     loss = _Loss(task.train, step, model, task.seeds)
-    groups = [{"params": [model.values], "rate": RATE}]
-    if model.spare is not None:
-        own = list(model.spare.parameters())
-        groups.append({"params": own, "rate": task.training.learning_rate})
-    optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
-    torch.set_float32_matmul_precision("high")
+    optimiser = _optimiser(model, task.training)
     clock = optimise([optimiser], loss, task.training, task.watch, low_precision=False)
     scores = {length: _scores(task, model, shared, length) for length in task.near}
     torch.set_float32_matmul_precision("highest")
@@ -46,12 +43,21 @@ def compiled_arm(task: Task) -> Trained:
     return Trained(scores, parameters, 0.0, dict(model.state_dict()), about)
 
 
+def _optimiser(model: CompiledModel, training: Training) -> torch.optim.Optimizer:
+    """Return AdamW without decay: compiled weights are not small."""
+    groups = [{"params": [model.values], "rate": RATE}]
+    if model.spare is not None:
+        own = list(model.spare.parameters())
+        groups.append({"params": own, "rate": training.learning_rate})
+    return torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
+
+
 def _spare(task: Task, shared: SharedParameters, step: Step) -> SpareNeurons | None:
     """Return the neurons that bring the model to the number of parameters of all arms."""
     if task.training.parameters is None:
         return None
     width = step.columns.width
-    hidden = hidden_for(width, task.training.parameters - len(shared.number))
+    hidden = spare_for(width, task.training.parameters - len(shared.number))
     return SpareNeurons(width, hidden, task.seeds, task.arm.noise)
 
 

@@ -93,7 +93,7 @@ def _matrix_name(path: str) -> str:
 
 
 class CompiledModel(nn.Module):
-    """One vector of shared parameters for each seed and, if asked for, spare neurons; with noise."""
+    """One vector of shared parameters for each seed, and spare neurons if any, with noise added."""
 
     def __init__(
         self, shared: SharedParameters, seeds: list[int], noise: float, spare: SpareNeurons | None

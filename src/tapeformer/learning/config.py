@@ -30,7 +30,7 @@ class DataConfig:
     for `max_steps` steps, in tests for `test_steps`.
 
     A share `mirrored` of the `count` training words, and if there is any all `test_words`, read the
-    same backwards; `near_misses` and `test_near_misses` (up to a length) add words that do so but for
+    same backwards; `near_misses` and `test_near_misses` (up to `near_misses_up_to` letters) add words that do so but for
     one letter, and `test_others` words drawn at random.
     """
 
@@ -62,6 +62,11 @@ class DataConfig:
         Training words never come to the last level, so a test must not either.
         """
         return max(self.levels, (length + 1).bit_length() + 2)
+
+    def words_at(self, length: int) -> tuple[int | None, bool]:
+        """Return the most test words of each kind at a length, and whether near misses are tried."""
+        most = self.far_words if length >= self.far else None
+        return most, self.near_misses_up_to is None or length <= self.near_misses_up_to
 
     def record(self) -> dict[str, Any]:
         """Describe the data."""

@@ -17,8 +17,8 @@ import torch
 from tapeformer import __version__
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean
 from tapeformer.learning.arms import Task, Trained, run_arm
-from tapeformer.learning.checkpoint import Checkpoint
-from tapeformer.learning.config import Arm, Experiment, completed
+from tapeformer.learning.checkpoint import FORMAT, Checkpoint
+from tapeformer.learning.config import Arm, DataConfig, Experiment, completed
 from tapeformer.learning.distributed import team
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.given_arm import scored_again
@@ -57,15 +57,16 @@ def run_experiment(
     for name in chosen:
         task = _task(experiment, name, data, where, _prefixed(watch, name))
         _check_together(name, task)
-        place = Checkpoint(_checkpoint_stem(experiment, name, output) if team().rank == 0 else None)
+        alone = team().size == 1  # several processes would have to go on from the same step
+        place = Checkpoint(_checkpoint_stem(experiment, name, output) if alone else None)
         lengths = _up_to(task.lengths, longest)
         _run(experiment, name, replace(task, lengths=lengths, checkpoint=place), output)
     return summary(experiment, output)
 
 
 def _checkpoint_stem(experiment: Experiment, name: str, output: Path) -> Path:
-    """Name checkpoints so that another configuration does not take them up."""
-    told = json.dumps(_config(experiment, name), sort_keys=True)
+    """Name checkpoints so that another configuration or format does not take them up."""
+    told = json.dumps([FORMAT, _config(experiment, name)], sort_keys=True)
     return output / f"{file_name(name)}.{sha256(told.encode()).hexdigest()[:8]}"
 
 
@@ -219,15 +220,9 @@ def _fixed(record: dict[str, Any], scored: set[int], keys: Iterable[str]) -> dic
     """Return what results at scored lengths depend on; further lengths can be asked for later."""
     data = record["config"].get("data", {})
     fixed = {key: entry for key, entry in data.items() if key not in _TESTED}
-    words = {n: _words_at(data, n) for n in scored if data}
+    words = {n: DataConfig(**data).words_at(n) for n in scored if data}
     found = {key: record.get(key) for key in keys}
     return found | {"config": record["config"] | {"data": fixed, "words": words}}
-
-
-def _words_at(data: dict[str, Any], length: int) -> tuple[int | None, bool]:
-    """Return how many words of each kind are tried at a length, and whether near misses are."""
-    most = data["far_words"] if length >= data["far"] else None
-    return most, data["near_misses_up_to"] is None or length <= data["near_misses_up_to"]
 
 
 def _made_with(device: torch.device) -> dict[str, str]:

@@ -22,8 +22,7 @@ class HardRows:
         self.block, self.rows, self.size, self.dtype = block, rows, size, dtype
         device = rows.inputs.device
         generator = torch.Generator(device).manual_seed(seed)
-        counts = rows.counts(block.copies).tolist()
-        starts = [sum(counts[:copy]) for copy in range(block.copies)]
+        counts, starts = rows.counts(block.copies).tolist(), rows.starts(block.copies).tolist()
         self.orders = [
             torch.randperm(count, generator=generator, device=device) + start
             for count, start in zip(counts, starts, strict=True)
@@ -40,22 +39,26 @@ class HardRows:
         self.found = torch.stack([self._hardest(copy, number) for copy in copies], 1)
 
     def _hardest(self, copy: int, number: int) -> Tensor:
+        """Return the hardest rows of a copy (seeds, size), some of them again if it has fewer."""
         order = self.orders[copy]
         count = min(SEARCHED, len(order))
         first = number * count % len(order)
         turn = torch.arange(first, first + count, device=order.device) % len(order)
-        rows = order[turn].expand(self.block.seeds, -1)
-        losses = torch.cat(
-            [self._losses(part, copy) for part in torch.split(order[turn], AT_ONCE)], 1
-        )
+        parts = [self._losses(part, copy) for part in torch.split(order[turn], AT_ONCE)]
+        rows, losses = order[turn].expand(self.block.seeds, -1), torch.cat(parts, 1)
         if self.found is not None and count < len(order):
-            before = self.found[:, copy]
-            again = (self.turns[before] - first) % len(order) < count
-            kept = self._losses(before, copy).masked_fill(again, -torch.inf)
+            before, kept = self._found_before(copy, first, count)
             rows, losses = torch.cat([rows, before], 1), torch.cat([losses, kept], 1)
         most = min(self.size, rows.shape[1])
         top: Tensor = rows.gather(1, losses.topk(most, 1).indices)
         return top.repeat(1, -(-self.size // most))[:, : self.size]
+
+    def _found_before(self, copy: int, first: int, count: int) -> tuple[Tensor, Tensor]:
+        """Return rows found before and their losses; those whose turn it is count once."""
+        assert self.found is not None
+        before = self.found[:, copy]
+        again = (self.turns[before] - first) % len(self.orders[copy]) < count
+        return before, self._losses(before, copy).masked_fill(again, -torch.inf)
 
     def _losses(self, rows: Tensor, copy: int) -> Tensor:
         """Return the loss of every seed (seeds, n) on the same rows (n), or on its own (seeds, n)."""

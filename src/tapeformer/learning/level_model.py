@@ -90,10 +90,7 @@ class LevelModel(nn.Module):
 
 
 def hidden_for(fields: TokenFields, tied: bool, layers: int, parameters: int) -> int:
-    """Return the width of hidden layers that brings a model nearest to a number of parameters.
-
-    A multiple of 8: a GPU multiplies other matrices more slowly.
-    """
+    """Return the width, a multiple of 8 (faster on a GPU), that comes nearest to so many parameters."""
     cpu = torch.device("cpu")
     shapes = []
     for name in BLOCKS:

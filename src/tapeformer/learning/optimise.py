@@ -81,7 +81,7 @@ def optimise(
 
 
 def arithmetic(device: torch.device, low_precision: bool = True) -> torch.autocast:
-    """Return the arithmetic of a training, in which its model is scored too: bfloat16 on a GPU."""
+    """Return the arithmetic in which a model is trained and scored: bfloat16 on a GPU."""
     return torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda" and low_precision)
 
 

@@ -1,6 +1,6 @@
-"""Neurons beside the compiled ones, the same for all levels: a compiled Transformer as large as other arms.
+"""Spare neurons beside the compiled ones, the same for all levels.
 
-Without noise their weights are 0 and they say nothing.
+They bring the compiled Transformer to the size of other arms; without noise their weights are 0.
 """
 
 from __future__ import annotations
@@ -61,6 +61,6 @@ class SpareNeurons(nn.Module):
         return columns.scattered(said.view_as(own))
 
 
-def hidden_for(width: int, parameters: int) -> int:
-    """Return how many spare neurons bring so many parameters, about."""
+def spare_for(width: int, parameters: int) -> int:
+    """Return the most spare neurons that stay within a number of parameters."""
     return max(1, (parameters - width) // (4 * width + 1))

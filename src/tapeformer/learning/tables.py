@@ -38,6 +38,11 @@ class Table:
         """Return how many rows each of so many copies has."""
         return torch.bincount(self.copies, minlength=copies)
 
+    def starts(self, copies: int) -> Tensor:
+        """Return where the rows of each of so many copies begin."""
+        counts = self.counts(copies)
+        return counts.cumsum(0) - counts
+
     def served(self, copy_of: CopyOf) -> Table:
         """Return a table whose copies are levels as one whose copies are a model's, equal rows once."""
         copies = copy_of(self.copies)

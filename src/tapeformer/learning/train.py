@@ -49,7 +49,7 @@ class BlockTrainer:
         self.batch = max(8, training.batch // block.copies // self.team.size)
         self.losses = self.team.parallel(block)
         self.counts = rows.counts(block.copies)
-        self.starts = self.counts.cumsum(0) - self.counts
+        self.starts = rows.starts(block.copies)
         self.parameters = list[Tensor](block.parameters())
         self.optimiser = torch.optim.AdamW(
             self.parameters,

@@ -22,16 +22,18 @@ def training_words(config: DataConfig, alphabet: tuple[str, ...]) -> Iterator[Wo
 
 def test_words(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Word]:
     """Yield test words of one length, of a far one only the first few of each kind."""
-    most = config.far_words if length >= config.far else None
-    for words in _kinds(config, alphabet, length):
+    most, with_misses = config.words_at(length)
+    for words in _kinds(config, alphabet, length, with_misses):
         yield from islice(words, most)
 
 
-def _kinds(config: DataConfig, alphabet: tuple[str, ...], length: int) -> Iterator[Iterator[Word]]:
+def _kinds(
+    config: DataConfig, alphabet: tuple[str, ...], length: int, with_misses: bool
+) -> Iterator[Iterator[Word]]:
     """Yield test words of each kind; those for training are shorter, or drawn with another seed."""
     share, seed, lengths = 1.0 if config.mirrored else 0.0, config.seed, (length, length)
     yield iter(Drawn(alphabet, config.test_words, *lengths, seed + 1, share))
-    if config.near_misses_up_to is None or length <= config.near_misses_up_to:
+    if with_misses:
         yield _near_misses(alphabet, config.test_near_misses, lengths, seed + 4)
     yield iter(Drawn(alphabet, config.test_others, *lengths, seed + 2))
 
