@@ -222,6 +222,27 @@ def test_an_arm_with_others_needs_them(tmp_path: Path) -> None:
         load_config(config)
 
 
+@pytest.mark.parametrize(
+    ("part", "entry", "value"),
+    [
+        ("data", "near_misses_up_to", "many"),
+        ("data", "test", 3),
+        ("data", "others", [1]),
+        ("data", "count", True),
+        ("training", "learning_rate", "fast"),
+        ("arms", "tied", "yes"),
+    ],
+)
+def test_entries_of_another_type_are_told(
+    tmp_path: Path, part: str, entry: str, value: object
+) -> None:
+    record: dict[str, Any] = json.loads(_config(tmp_path / "bad.json").read_text())
+    (record["arms"]["tied"] if part == "arms" else record[part])[entry] = value
+    (tmp_path / "bad.json").write_text(json.dumps(record))
+    with pytest.raises(TapeformerError, match=f"a wrong '{entry}'; expected .*; got "):
+        load_config(tmp_path / "bad.json")
+
+
 def test_bad_configurations_are_told(tmp_path: Path) -> None:
     config = tmp_path / "bad.json"
     config.write_text('{"data": {"machin": "palindrome"}, "arms": {"a": {}}}')

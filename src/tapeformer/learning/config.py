@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, described, did_you_mean
 
@@ -187,10 +188,24 @@ def _record(kind: type[Record], found: object, path: Path, where: str) -> Record
             remedy = did_you_mean(str(key), known) or f"one of {', '.join(known)}"
             raise _refused(path, f"{where} has no entry {key!r}", remedy=remedy)
     entries: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
+    hints = get_type_hints(kind)
+    for key, entry in entries.items():
+        if not _fits(entry, hints[key]):
+            told = getattr(hints[key], "__name__", str(hints[key]))
+            raise _refused(path, f"{where} has a wrong {key!r}", told, described(entry))
     try:
         return kind(**entries)
     except TypeError as error:
         raise _refused(path, f"{where} is not complete: {error}") from None
+
+
+def _fits(entry: object, hint: Any) -> bool:
+    """Say whether an entry has the type that a record asks for; a whole number is a number too."""
+    if get_origin(hint) is UnionType:
+        return any(_fits(entry, choice) for choice in get_args(hint))
+    if get_origin(hint) is tuple:
+        return isinstance(entry, tuple) and all(_fits(part, get_args(hint)[0]) for part in entry)
+    return type(entry) in ((int, float) if hint is float else (hint,))
 
 
 def _checked(experiment: Experiment, path: Path) -> Experiment:
