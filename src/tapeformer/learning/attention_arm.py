@@ -7,7 +7,8 @@ from torch import Tensor
 
 from tapeformer.learning.arms import Task, Trained
 from tapeformer.learning.attention_model import AttentionModel, width_for
-from tapeformer.learning.evaluate import Score
+from tapeformer.learning.blocks import parameter_count
+from tapeformer.learning.evaluate import Score, scores_of
 from tapeformer.learning.optimise import adam, arithmetic, optimise, runs
 from tapeformer.learning.traces import DeviceTraces
 
@@ -34,7 +35,7 @@ def attention_arm(task: Task) -> Trained:
 
     clock = optimise([adam(model, training)], loss, training, task.watch)
     scores = {length: _scores(task, model, length) for length in task.near}
-    parameters = sum(p.numel() for p in model.parameters()) // len(task.seeds)
+    parameters = parameter_count(model, len(task.seeds))
     return Trained(scores, parameters, 0.0, {}, {**clock.record(), "width": width})
 
 
@@ -44,11 +45,7 @@ def _scores(task: Task, model: AttentionModel, length: int) -> list[Score]:
     if len(parts[0].fields.factors) != len(task.train.fields.factors):
         tokens = sum(len(part.at) for part in parts)
         return [Score(tokens, tokens, first=0) for _ in task.seeds]
-    wrong = torch.cat([_wrong(model, part, len(task.seeds)) for part in parts], 1)
-    return [
-        Score(len(row), int(row.sum()), first=int(row.int().argmax()) if row.any() else None)
-        for row in wrong
-    ]
+    return scores_of(torch.cat([_wrong(model, part, len(task.seeds)) for part in parts], 1))
 
 
 @torch.no_grad()

@@ -69,6 +69,11 @@ def _normal(copies: int, inputs: int, outputs: int, seed: int) -> Tensor:
     return torch.randn(copies, inputs, outputs, generator=generator)
 
 
+def parameter_count(model: nn.Module, seeds: int) -> int:
+    """Return the number of parameters for one of so many seeds."""
+    return sum(parameter.numel() for parameter in model.parameters()) // seeds
+
+
 class Choices(nn.Module):
     """Logits as one choice for each output: the loss of each row, and whether all choices are right."""
 

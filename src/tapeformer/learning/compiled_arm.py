@@ -8,9 +8,10 @@ from torch import Tensor
 from tapeformer.compile.options import CompileOptions
 from tapeformer.inference.model import find_model
 from tapeformer.learning.arms import Task, Trained
+from tapeformer.learning.blocks import parameter_count
 from tapeformer.learning.compiled_model import CompiledModel, Expanded, SharedParameters, Step
 from tapeformer.learning.config import Training
-from tapeformer.learning.evaluate import Score
+from tapeformer.learning.evaluate import Score, scores_of
 from tapeformer.learning.optimise import optimise
 from tapeformer.learning.spare_neurons import SpareNeurons, spare_for
 from tapeformer.learning.traces import DeviceTraces
@@ -39,8 +40,9 @@ def compiled_arm(task: Task) -> Trained:
     torch.set_float32_matmul_precision("highest")
     untrained = {shortest: [score.wrong for score in before]}
     about = {"noise": task.arm.noise, "wrong_before_training": untrained, **clock.record()}
-    parameters = sum(p.numel() for p in model.parameters()) // len(task.seeds)
-    return Trained(scores, parameters, 0.0, dict(model.state_dict()), about)
+    return Trained(
+        scores, parameter_count(model, len(task.seeds)), 0.0, dict(model.state_dict()), about
+    )
 
 
 def _optimiser(model: CompiledModel, training: Training) -> torch.optim.Optimizer:
@@ -112,11 +114,7 @@ def _scores(task: Task, model: CompiledModel, shared: SharedParameters, length: 
     step = _step(task, shared, parts[0].fields.levels)
     seeds, count = model.values.shape
     expanded = step.expanded(model, shared.values[count:])
-    wrong = torch.cat([_wrong(step, expanded, part, seeds) for part in parts], 1)
-    return [
-        Score(len(row), int(row.sum()), first=int(row.int().argmax()) if row.any() else None)
-        for row in wrong
-    ]
+    return scores_of(torch.cat([_wrong(step, expanded, part, seeds) for part in parts], 1))
 
 
 def _wrong(step: Step, model: Expanded, part: DeviceTraces, seeds: int) -> Tensor:

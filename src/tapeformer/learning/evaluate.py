@@ -35,6 +35,14 @@ class Score:
     coverage: dict[str, Any] = field(default_factory=dict)
 
 
+def scores_of(wrong: Tensor) -> list[Score]:
+    """Return the score of each seed, from which of its tokens are wrong (seeds, n)."""
+    return [
+        Score(len(row), int(row.sum()), first=int(row.int().argmax()) if row.any() else None)
+        for row in wrong
+    ]
+
+
 Tables = Mapping[str, Table]
 """The situations of each block."""
 

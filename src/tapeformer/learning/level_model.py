@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from tapeformer.learning.blocks import Choices, Networks, OneHot
+from tapeformer.learning.blocks import Choices, Networks, OneHot, parameter_count
 from tapeformer.learning.fields import TokenFields
 from tapeformer.learning.situations import BLOCKS, Reader
 from tapeformer.learning.tables import CopyOf
@@ -86,7 +86,7 @@ class LevelModel(nn.Module):
     @property
     def parameter_count(self) -> int:
         """The number of parameters for one seed."""
-        return sum(p.numel() for p in self.parameters()) // len(self.seeds)
+        return parameter_count(self, len(self.seeds))
 
 
 def hidden_for(fields: TokenFields, tied: bool, layers: int, parameters: int) -> int:

@@ -66,7 +66,7 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
     if options.engine == "gpu":
         from tapeformer.engines.gpu.driver import opened_ahead
 
-        opened = opened_ahead()
+        opened = opened_ahead()  # before more is imported: the driver takes its time
         from tapeformer.engines.gpu.batch import GpuBatch
 
         sharing = options.processes + 1 if options.processes > 1 else 1  # a thread begins
