@@ -20,7 +20,10 @@ def main() -> None:
     from tapeformer.cli.app import main as run
 
     signal.signal(signal.SIGINT, before)
-    run()
+    try:
+        run()
+    finally:
+        gc.freeze()  # or Python would look for cycles in all modules once more before it ends
 
 
 if __name__ == "__main__":

@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
-from tapeformer.formats import busy_beaver
 from tapeformer.formats.reading import Conventions
-from tapeformer.formats.registry import LARGEST_FILE, decoded, known_format, load, loads
+from tapeformer.formats.registry import (
+    LARGEST_FILE,
+    decoded,
+    format_module,
+    known_format,
+    load,
+    loads,
+)
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.machine.record import TuringMachine
 
 MOST_WARNINGS = 10
+BUSY_BEAVER = "busy-beaver"
 
 log = logging.getLogger("tapeformer")
 
@@ -45,8 +52,8 @@ def machine_named(
     if not _is_file(given):
         if given in gallery_names():
             return gallery_machine(given, conventions)
-        if busy_beaver.recognises(given) or format_name == busy_beaver.NAME:
-            return loads(given, "MACHINE", busy_beaver.NAME, conventions)
+        if format_name == BUSY_BEAVER or format_module(BUSY_BEAVER).recognises(given):
+            return loads(given, "MACHINE", BUSY_BEAVER, conventions)
         if not Path(given).suffix and "/" not in given:
             raise TapeformerError(_unknown(given))
     return load(given, format_name, conventions)

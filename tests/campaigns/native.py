@@ -27,7 +27,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.engines import dense, native, sparse
 from tapeformer.engines.batch import Budget, prompts_of
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.stream import Stream, Value, stops
 from tapeformer.gallery import gallery_machine, gallery_names

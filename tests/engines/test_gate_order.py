@@ -12,7 +12,7 @@ from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import most_alive, with_short_lifetimes
 from tapeformer.engines.logic.list_scheduling import ListScheduling
 from tapeformer.engines.logic.machine_words import ONES
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.logic.program import (
     Binary,
     BinaryOpcode,

@@ -12,7 +12,7 @@ import pytest
 
 from tapeformer.cache.store import Store
 from tapeformer.engines import native
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native import cache as caching
 from tapeformer.engines.native.build import is_made, single_code
 from tapeformer.engines.native.cache import CodeCache, MachineCode

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tapeformer.engines import sparse
 from tapeformer.engines.batch import Budget, prompts_of
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import FamilyBatch
 from tapeformer.weights.family import WeightFamily, first_map
 from tapeformer.weights.matrices import matrix

@@ -14,7 +14,8 @@ from tapeformer.engines.logic.and_inverter_graph import AndInverterGraph, GateKi
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.common_pairs import with_common_pairs
 from tapeformer.engines.logic.cone import fan_in_cone
-from tapeformer.engines.logic.netlist import FetchedBit, Netlist, NotLogicError
+from tapeformer.engines.logic.netlist import FetchedBit, Netlist
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.logic.rewriting import one_hot_inputs
 from tapeformer.engines.logic.simplification import PASSES, simplified
 from tapeformer.engines.logic.synthesis import synthesised

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
@@ -38,6 +37,8 @@ def opened(path: Path) -> Iterator[IO[str]]:
     Only a regular file is replaced. A link is followed, so that the file it leads to is replaced
     and the link stays. A broken pipe is that of standard output.
     """
+    from tempfile import NamedTemporaryFile
+
     target = _replaceable(path)
     partial = None
     try:

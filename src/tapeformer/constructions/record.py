@@ -11,7 +11,6 @@ from tapeformer.constructions.sizes import Need, Sizes, never_grows
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine, Token
-from tapeformer.queues.tracks import QueueTracks
 from tapeformer.windows import Windows
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from tapeformer.constructions.decoded_many import DecodedMany
     from tapeformer.faults import Fault
+    from tapeformer.queues.tracks import QueueTracks
 
 
 class MakeLayout(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -15,48 +16,45 @@ from tapeformer.faults import (
     did_you_mean,
     quoted,
 )
-from tapeformer.formats import (
-    busy_beaver,
-    jflap,
-    morphett,
-    nju,
-    tapeformer_yaml,
-    turingmachine_io,
-    turingmachinesimulator,
-)
 from tapeformer.formats.reading import Conventions, Source
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 
 LARGEST_FILE = 4 * 2**20
 
-FORMATS: dict[str, ModuleType] = {
-    module.NAME: module
-    for module in (
-        busy_beaver,
-        jflap,
-        nju,
-        tapeformer_yaml,
-        turingmachine_io,
-        turingmachinesimulator,
-        morphett,
-    )
+MODULES = {
+    "busy-beaver": "busy_beaver",
+    "jflap": "jflap",
+    "nju": "nju",
+    "tapeformer": "tapeformer_yaml",
+    "turingmachine.io": "turingmachine_io",
+    "turingmachinesimulator": "turingmachinesimulator",
+    "morphett": "morphett",
 }
-"""In the order in which they are tried on a text: those that are easiest to tell apart first."""
+"""The module of each format, imported when it is used, in the order in which formats are tried on a
+text: those that are easiest to tell apart first."""
 
-OWN_FORMAT = tapeformer_yaml.NAME
+FORMATS = tuple(MODULES)
+
+OWN_FORMAT = "tapeformer"
 """The format that holds every machine without loss."""
 
 RENAMED = {"native": OWN_FORMAT}
 """What formats were called in earlier versions."""
 
-WRITERS = tuple(name for name, module in FORMATS.items() if hasattr(module, "write"))
+WRITERS = ("busy-beaver", "jflap", "tapeformer", "turingmachine.io", "morphett")
+"""Formats that can be written."""
+
+
+def format_module(name: str) -> ModuleType:
+    """Return the module that reads, and perhaps writes, a format."""
+    return import_module(f"tapeformer.formats.{MODULES[name]}")
 
 
 def recognise(text: str, source: str = "text") -> str:
     """Return the name of the format that a text has."""
-    for name, module in FORMATS.items():
-        if module.recognises(text):
+    for name in FORMATS:
+        if format_module(name).recognises(text):
             return name
     location = SourceLocation(source)
     if not text.strip():
@@ -83,7 +81,7 @@ def loads(
         raise TapeformerError(Fault("not a text", None, "a str", described(text), remedy))
     asked = _checked_conventions(conventions)
     name = recognise(text, source) if format_name is None else known_format(format_name)
-    machine: TuringMachine = FORMATS[name].read(Source(text, source, stem), asked)
+    machine: TuringMachine = format_module(name).read(Source(text, source, stem), asked)
     return checked(asked.applied(machine))
 
 
@@ -113,14 +111,14 @@ def _checked_conventions(conventions: Conventions | None) -> Conventions:
 def dumps(machine: TuringMachine, format_name: str = OWN_FORMAT) -> str:
     """Return a machine as text, in a format that can be written and that can hold it."""
     known_format(format_name, WRITERS, "no writer for the format")
-    text: str = FORMATS[format_name].write(checked(machine))
+    text: str = format_module(format_name).write(checked(machine))
     return text
 
 
 def losses(machine: TuringMachine, format_name: str) -> list[str]:
     """Return what a format loses of a machine that it can hold."""
     known_format(format_name, WRITERS, "no writer for the format")
-    lost: list[str] = FORMATS[format_name].losses(checked(machine))
+    lost: list[str] = format_module(format_name).losses(checked(machine))
     return lost
 
 
@@ -164,7 +162,7 @@ def _unreadable(file: Path, why: str) -> Fault:
 
 
 def known_format(
-    format_name: str, names: Collection[str] = tuple(FORMATS), problem: str = "unknown format"
+    format_name: str, names: Collection[str] = FORMATS, problem: str = "unknown format"
 ) -> str:
     """Return a format's name if it is one of `names`; otherwise raise, with the nearest names."""
     expected = "one of " + ", ".join(names)

@@ -1,7 +1,9 @@
 """The one-queue baseline: a Turing machine as a Post machine, leaner if it has one tape."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
@@ -10,7 +12,9 @@ from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine, Token
-from tapeformer.queues.tracks import QueueTracks
+
+if TYPE_CHECKING:
+    from tapeformer.queues.tracks import QueueTracks
 
 __all__ = ["POST"]
 

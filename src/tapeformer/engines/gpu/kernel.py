@@ -12,7 +12,7 @@ from tapeformer.engines.gpu.memory_layout import HeadOffsets, KernelLayout, kern
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import with_short_lifetimes
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.stream import Value
 from tapeformer.weights.positions import window_for

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.fixed import attended, constants_by_layer, fixed_query
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import TransformerWeights
 

@@ -13,7 +13,7 @@ from itertools import chain, combinations
 from typing import NamedTuple, TypeVar
 
 from tapeformer.engines.logic.affine_forms import Term
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 
 MAX_CLAUSES = 6
 """Clauses that are kept for a bit."""

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from tapeformer.engines.logic.and_inverter_graph import Gate
 
 
-class NotLogicError(Exception):
-    """Raised where a model cannot be turned into gates; the message says why."""
-
-
 @dataclass(frozen=True)
 class FetchedBit:
     """An input bit that a head fetches: `source` is its literal at the attended position."""

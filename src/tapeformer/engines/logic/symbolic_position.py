@@ -17,7 +17,8 @@ from tapeformer.engines.logic.affine_forms import (
     vector_sum,
 )
 from tapeformer.engines.logic.and_inverter_graph import TRUE
-from tapeformer.engines.logic.netlist import FactorValue, FetchedBit, NotLogicError
+from tapeformer.engines.logic.netlist import FactorValue, FetchedBit
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.logic.sum_decomposition import SumDecomposition
 from tapeformer.engines.logic.threshold_synthesis import ThresholdSynthesis
 from tapeformer.weights.family import WeightFamily, first_map

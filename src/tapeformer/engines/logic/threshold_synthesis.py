@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from tapeformer.engines.logic.affine_forms import ZERO, AffineForm, NodeGroup
 from tapeformer.engines.logic.and_inverter_graph import FALSE, TRUE, AndInverterGraph
 from tapeformer.engines.logic.mutual_exclusion import Clique, MutualExclusion, clique_of
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 
 MAX_VALUE = 1 << 24
 """Values beyond this are not exact in the other engines' float32 either."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeformer.cache.key import key_for
 from tapeformer.cache.store import Store
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.memory_layout import BatchLayout, CodeLayout, MemoryLayout
 from tapeformer.weights.parameters import parameters
 from tapeformer.weights.record import Matrix, TransformerWeights

@@ -12,7 +12,8 @@ from tapeformer.engines.logic.coded_program import coded_program
 from tapeformer.engines.logic.common_pairs import with_common_pairs
 from tapeformer.engines.logic.gate_order import with_short_lifetimes
 from tapeformer.engines.logic.machine_words import ONES
-from tapeformer.engines.logic.netlist import Netlist, NotLogicError
+from tapeformer.engines.logic.netlist import Netlist
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.logic.program import Program
 from tapeformer.engines.logic.synthesis import family_netlist, netlist_of
 from tapeformer.engines.native.cache import MachineCode

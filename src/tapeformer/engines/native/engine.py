@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.memory import Costs
 from tapeformer.engines.native.build import single_code
 from tapeformer.engines.native.cache import CodeCache, MachineCode

@@ -151,16 +151,23 @@ class Groups:
         return group
 
     def answered(self, lines: int) -> None:
-        """Learn how fast answers come; a group should take a part of a second."""
+        """Learn how fast answers come; a group should take a part of a second.
+
+        A few moments may mislead, so that groups at most double until some time has passed.
+        """
         now = monotonic()
         if self._since is None:
             self._since = now
             return
         self._lines_since += lines
-        if now - self._since > GROUP_SECONDS / 4:
-            per_group = self._lines_since / (now - self._since) * GROUP_SECONDS
-            self._size = int(max(self._least, min(per_group, MOST_LINES)))
-            self._size -= self._size % self._least
+        elapsed = now - self._since
+        known = elapsed > GROUP_SECONDS / 4
+        per_group = self._lines_since / max(elapsed, 1e-6) * GROUP_SECONDS
+        most = MOST_LINES if known else min(2 * self._size, MOST_LINES)
+        if known or per_group > self._size:
+            size = int(max(self._least, min(per_group, most)))
+            self._size = size - size % self._least
+        if known:
             self._since, self._lines_since = now, 0
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import for_steps
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.batch import BatchEngine, Budget, Ended
-from tapeformer.engines.logic.netlist import NotLogicError
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.answer import Answer
