@@ -21,10 +21,11 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.batch import Budget, Prompts
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.blocks import Blocks
-from tapeformer.engines.gpu.driver import CudaDevice
+from tapeformer.engines.gpu.driver import CudaDevice, has_device
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, BLOCK_THREADS
 from tapeformer.engines.gpu.prompt_masks import block_groups
 from tapeformer.engines.native.engine import Engine
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.batch.run import run_batch_file
@@ -45,10 +46,17 @@ NEVER = 1 << 62
 LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
 """Inputs of the binary counter: distinct numbers, all far from their end."""
-STEPS = (10**5, 10**4, 10**3)
+STEPS = (10**5, 10**4, 5_000, 2_000, 1_000)
 CROSSING_INPUTS, CROSSING_STEPS = (1 << 12, 1 << 14, 1 << 16), 10**4
 SAMPLE_TOKENS, SAMPLE_INPUTS = 10**9, (1 << 12, 1 << 17)
 """Tokens, and the least and most inputs, of the sample that the two cores answer: their time is scaled."""
+
+
+def check_device() -> None:
+    """Raise where there is no GPU to measure."""
+    if not has_device():
+        what = "there is no GPU that an NVIDIA driver can use"
+        raise TapeformerError(Fault(what, remedy="measure where there is one"))
 
 
 class TimedDevice(CudaDevice):

@@ -12,9 +12,10 @@ import typer
 from tapeformer.cli.exits import INTERRUPTED
 from tapeformer.cli.models import EngineName
 from tapeformer.cli.options import Cluster
+from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from tapeformer.bench.report import Row, Section
     from tapeformer.bench.theorem import Point
@@ -67,16 +68,36 @@ there is one."""
 CROSSINGS = "From how many inputs on one engine makes more tokens per second than another, read off the plot."
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 WINDOW_TIME = "The time per token does not grow with the window, once it is full."
-GPU_COMPARED = (
-    "Every factor of every token of distinct inputs, on the GPU and by the native engine."
-)
-GPU_CROSSING = """Files of few and of many inputs, from reading to the last answer on disk; `auto` runs the
-first 256 as machine code before it chooses."""
-GPU_KERNELS = """All blocks that run side by side, every input under way; median of five launches
-of 1,024 tokens."""
-GPU_FIRST = "A process that answers one line, from its start to its end, with nothing cached."
-GPU_FILES = """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
-answer on disk. The two cores answer a sample of the file; their time is scaled."""
+GPU_PARTS = {
+    "kernels": (
+        "Kernels",
+        """All blocks that run side by side, every input under way; median of five launches
+of 1,024 tokens.""",
+    ),
+    "first": (
+        "First answer",
+        "A process that answers one line, from its start to its end, with nothing cached.",
+    ),
+    "compared": (
+        "Compared",
+        "Every factor of every token of distinct inputs, on the GPU and by the native engine.",
+    ),
+    "files": (
+        "End to end",
+        """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
+answer on disk. The two cores answer a sample of the file; their time is scaled.""",
+    ),
+    "few": (
+        "Few and many inputs",
+        """Files of few and of many inputs, from reading to the last answer on disk; `auto` runs the
+first 256 as machine code before it chooses.""",
+    ),
+}
+"""What is measured on a GPU: for each part its title and how it is measured."""
+Only = Annotated[
+    str,
+    typer.Option("--only", help="Only these, separated by commas: " + ", ".join(GPU_PARTS) + "."),
+]
 LEVELS = """Fill and drain in the paper's construction at every number of levels. b is s^(1/k') rounded up to an
 even number with b^k' >= s + 2; the least total chain of thought is marked as best."""
 SINGLE = """Tokens from one step to the next, over the first 1,500 steps of zigzag on 64 cells."""
@@ -282,20 +303,31 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
 
 
 @bench.command()
-def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6) -> None:
+def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6, only: Only = "") -> None:
     """Check and time the GPU engine: kernels, tokens beside native's, files of inputs."""
     from tapeformer.bench import gpu as measured
     from tapeformer.bench.report import Section, make_folder
 
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "kernels": lambda: measured.kernel_rows(_say),
+        "first": measured.first_answer_rows,
+        "compared": lambda: measured.compared_rows(_say),
+        "files": lambda: measured.end_to_end_rows(_say, inputs),
+        "few": lambda: measured.crossing_rows(_say),
+    }
+    asked = [_known(part, GPU_PARTS) for part in only.split(",") if part] or list(parts)
+    measured.check_device()
     make_folder(output)
-    sections = [
-        Section("Kernels", GPU_KERNELS, _told(measured.kernel_rows(_say))),
-        Section("First answer", GPU_FIRST, _told(measured.first_answer_rows())),
-        Section("Compared", GPU_COMPARED, _told(measured.compared_rows(_say))),
-        Section("End to end", GPU_FILES, _told(measured.end_to_end_rows(_say, inputs))),
-        Section("Few and many inputs", GPU_CROSSING, _told(measured.crossing_rows(_say))),
-    ]
-    _write(output, "gpu", sections, f" --inputs {inputs}")
+    sections = [Section(*GPU_PARTS[part], _told(parts[part]())) for part in asked]
+    _write(output, "gpu", sections, f" --inputs {inputs} --only {','.join(asked)}")
+
+
+def _known(part: str, parts: Collection[str]) -> str:
+    """Return the name of a part, or raise with the nearest."""
+    if part in parts:
+        return part
+    what, expected = f"there is no part {quoted(part)}", "one of " + ", ".join(parts)
+    raise TapeformerError(Fault(what, expected=expected, remedy=did_you_mean(part, parts)))
 
 
 def _told(rows: Iterator[Row]) -> list[Row]:

@@ -38,10 +38,10 @@ int cuDeviceGetName(char *text, int size, int device)
     return result("cuDeviceGetName");
 }
 
-int cuModuleLoadData(void **module, const char *text)
+int cuModuleLoadDataEx(void **module, const char *text, unsigned count, int *options, void **values)
 {
     *module = (void *)text;
-    return result("cuModuleLoadData");
+    return result("cuModuleLoadDataEx");
 }
 
 int cuMemAlloc_v2(address *found, size_t size)

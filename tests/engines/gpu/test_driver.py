@@ -20,7 +20,7 @@ from tapeformer.inference.decode import Reader
 SOURCE = Path(__file__).with_name("standin.c")
 WHEN_FOUND = ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent")
 WHEN_USED = (
-    *("cuDeviceGetName", "cuMemGetInfo_v2", "cuModuleLoadData", "cuModuleGetFunction"),
+    *("cuDeviceGetName", "cuMemGetInfo_v2", "cuModuleLoadDataEx", "cuModuleGetFunction"),
     *("cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuDeviceGetAttribute", "cuMemAlloc_v2"),
     *("cuMemsetD8_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuLaunchKernel"),
     *("cuCtxSynchronize", "cuFuncSetAttribute", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2"),
