@@ -9,7 +9,7 @@ import pytest
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
-from tapeformer.engines.logic.gate_order import most_alive, with_short_lifetimes
+from tapeformer.engines.logic.gate_order import most_alive, root_by_root, with_short_lifetimes
 from tapeformer.engines.logic.list_scheduling import ListScheduling
 from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.not_logic import NotLogicError
@@ -62,9 +62,9 @@ def outputs(program: Program, seed: int) -> tuple[list[int], ...]:
 
 def check(weights: TransformerWeights) -> tuple[Program, Program]:
     program = bit_sliced_program(synthesised(family_of_one(weights)))
-    ordered = with_short_lifetimes(program)
+    ordered, plain = with_short_lifetimes(program), root_by_root(program)
     for seed in range(5):
-        assert outputs(ordered, seed) == outputs(program, seed)
+        assert outputs(ordered, seed) == outputs(plain, seed) == outputs(program, seed)
     return program, ordered
 
 

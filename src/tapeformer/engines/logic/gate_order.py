@@ -1,9 +1,9 @@
 """The order of a program's operations: few values alive at a time, for back ends to keep in registers.
 
-Operations come root by root, operands first, and list scheduling then moves them. Outputs that
-combine very many parts, such as the guard (an OR) and the margin (an AND), would come last and keep
-all their parts alive until then: here each part is combined with the ones before it as soon as it
-can be computed.
+Operations come root by root, operands first, and for processors list scheduling then moves them. Outputs
+that combine very many parts, such as the guard (an OR) and the margin (an AND), would come last and
+keep all their parts alive until then: here each part is combined with the ones before it as soon as
+it can be computed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,16 @@ class _Accumulator:
     total: int | None = None
 
 
+def root_by_root(program: Program) -> Program:
+    """Return the same program, the operations of one output after those of another."""
+    ordering = _Ordering(program)
+    return ordering.emitted(ordering.by_roots())
+
+
 def with_short_lifetimes(program: Program) -> Program:
     """Return the same program in an order that keeps few values alive."""
-    return _Ordering(program).ordered()
+    ordering = _Ordering(program)
+    return ordering.emitted(ordering.scheduled(ordering.by_roots()))
 
 
 class _Ordering:
@@ -53,8 +60,13 @@ class _Ordering:
         self.new: list[Operation] = []
         self.index: dict[int, int] = {}
 
-    def ordered(self) -> Program:
-        for index in self._scheduled(self._cones(self._roots())):
+    def by_roots(self) -> list[int]:
+        """Return all operations, those of one root after those of another."""
+        return self._cones(self._roots())
+
+    def emitted(self, order: Iterable[int]) -> Program:
+        """Return the program with its operations in an order."""
+        for index in order:
             self._emit(index)
         guard, *margin = (accumulator.total for accumulator in self.accumulators)
         assert guard is not None
@@ -104,7 +116,7 @@ class _Ordering:
                     pending += [(before, False) for before in reversed(self._before(index))]
         return order
 
-    def _scheduled(self, order: Sequence[int]) -> Iterator[int]:
+    def scheduled(self, order: Sequence[int]) -> Iterator[int]:
         """Return the same operations in an order that keeps fewer values alive."""
         before = {index: self._before(index) for index in order}
         at_hand = frozenset(index for index in order if isinstance(self.old[index], AT_HAND))
