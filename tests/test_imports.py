@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
         *("faults", "layout", "windows", "machine", "circuit", "queues", "simulator"),
     },
     "lowering": {"faults", "circuit", "queues", "weights"},
-    "sources": {"faults", "machine", "formats", "gallery"},
+    "sources": {"faults", "machine", "formats", "gallery", "cache"},
     "compile": {
         *("faults", "layout", "machine", "simulator", "formats", "circuit", "queues", "weights"),
         *("bundle", "constructions", "lowering", "cache"),

@@ -5,26 +5,43 @@ from __future__ import annotations
 import errno
 import logging
 import sys
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from tapeformer.cache.key import key_for
+from tapeformer.cache.store import Store
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
-from tapeformer.formats.reading import Conventions
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.registry import (
     LARGEST_FILE,
+    OWN_FORMAT,
     decoded,
     format_module,
     known_format,
-    load,
     loads,
+    read_text,
 )
-from tapeformer.gallery import gallery_machine, gallery_names
+from tapeformer.gallery import gallery_names, gallery_source, gallery_text
 from tapeformer.machine.record import TuringMachine
+from tapeformer.machine.stored import restored, stored
+from tapeformer.machine.verify import checked
 
 MOST_WARNINGS = 10
 BUSY_BEAVER = "busy-beaver"
 
 log = logging.getLogger("tapeformer")
+
+
+@dataclass(frozen=True)
+class MachineText:
+    """A text that has a machine, what it is called in messages, its format and the machine's name."""
+
+    text: str
+    source: str
+    format_name: str | None
+    stem: str = "machine"
 
 
 def find_machine(
@@ -33,7 +50,7 @@ def find_machine(
     conventions: Conventions | None = None,
 ) -> TuringMachine:
     """Find a machine by a file, a gallery name, a busy-beaver string or `-`; warnings are logged."""
-    machine = machine_named(given, format_name, conventions)
+    machine = _remembered(_text_of(given, format_name), conventions)
     for fault in machine.faults[:MOST_WARNINGS]:
         log.warning("%s", fault)
     return machine
@@ -45,18 +62,41 @@ def machine_named(
     conventions: Conventions | None = None,
 ) -> TuringMachine:
     """Find the same without a word about its warnings: a file of machines may have thousands."""
+    return _read(_text_of(given, format_name), conventions)
+
+
+def _text_of(given: str, format_name: str | None) -> MachineText:
+    """Return the text that is meant."""
     if format_name is not None:
         known_format(format_name)
     if given == "-":
-        return loads(_standard_input(), "standard input", format_name, conventions)
+        return MachineText(_standard_input(), "standard input", format_name)
     if not _is_file(given):
         if given in gallery_names():
-            return gallery_machine(given, conventions)
+            return MachineText(gallery_text(given), gallery_source(given), OWN_FORMAT, given)
         if format_name == BUSY_BEAVER or format_module(BUSY_BEAVER).recognises(given):
-            return loads(given, "MACHINE", BUSY_BEAVER, conventions)
+            return MachineText(given, "MACHINE", BUSY_BEAVER)
         if not Path(given).suffix and "/" not in given:
             raise TapeformerError(_unknown(given))
-    return load(given, format_name, conventions)
+    return MachineText(read_text(Path(given)), str(Path(given)), format_name, Path(given).stem)
+
+
+def _read(found: MachineText, conventions: Conventions | None) -> TuringMachine:
+    return loads(found.text, found.source, found.format_name, conventions, found.stem)
+
+
+def _remembered(found: MachineText, conventions: Conventions | None) -> TuringMachine:
+    """Return a machine from the cache, or read it now and keep it; busy-beaver text is read as soon."""
+    if found.format_name == BUSY_BEAVER:
+        return _read(found, conventions)
+    store, key = Store("machine"), key_for(repr(found), repr(conventions))
+    content = store.get(key)
+    if content is not None:
+        with suppress(TapeformerError, ValueError, LookupError, TypeError, AttributeError):
+            return checked(restored(content))
+    machine = _read(found, conventions)
+    store.put(key, stored(machine))
+    return machine
 
 
 def _is_file(given: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tapeformer.weights.parameters import Parameter, parameters, with_parameters
 from tapeformer.weights.record import Integers, Matrix, TransformerWeights
 
 DTYPES = {"I8": "<i1", "I16": "<i2", "I32": "<i4", "U16": "<u2"}
+WIDTHS = {kind: np.dtype(name).itemsize for kind, name in DTYPES.items()}
 MOST_HEADER = 64 << 20
 
 Tensors: TypeAlias = dict[str, Integers]
@@ -126,19 +127,22 @@ def _header(content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
 
 def _span(name: str, entry: object, size: int, path: Path) -> tuple[int, int, str]:
     """Return where a vector lies in the file's body, and its type."""
-    what = f"tensor {quoted(name)} has no sound header"
+
+    def refused(expected: str, got: object = "") -> NoReturn:
+        refuse(path, f"tensor {quoted(name)} has no sound header", expected, got)
+
     table = entry if isinstance(entry, dict) else {}
     kind = table.get("dtype")
     if not isinstance(kind, str) or kind not in DTYPES:
-        refuse(path, what, "an integer type: " + ", ".join(DTYPES), quoted(str(kind)))
+        refused("an integer type: " + ", ".join(DTYPES), quoted(str(kind)))
     shape, span = _integers(table.get("shape"), 1), _integers(table.get("data_offsets"), 2)
     if not shape or not span:
-        refuse(path, what, expected="one dimension and two offsets")
+        refused("one dimension and two offsets")
     (count,), (start, end) = shape, span
-    width = np.dtype(DTYPES[kind]).itemsize
+    width = WIDTHS[kind]
     if not (start <= end <= size and end - start == count * width):
         expected = f"{count} entries of {width} bytes inside {size} bytes"
-        refuse(path, what, expected, f"bytes {start} to {end}")
+        refused(expected, f"bytes {start} to {end}")
     return start, end, kind
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.formats.reading import Conventions
+from tapeformer.formats.conventions import Conventions
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
 from tapeformer.sources import find_machine
 

@@ -9,7 +9,7 @@ from tapeformer.compile.cache import cached
 from tapeformer.compile.options import CompileOptions, compile_options
 from tapeformer.compile.rules import rule_origins
 from tapeformer.compile.sizes import for_every_word
-from tapeformer.formats.registry import OWN_FORMAT, dumps
+from tapeformer.formats.tapeformer_writer import write
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 
@@ -34,4 +34,4 @@ def compile_machine(
 
 def _text(machine: TuringMachine) -> str:
     """Return all of a machine that ends up in its model: its text, and where rules were read."""
-    return f"{machine.name}\n{dumps(machine, OWN_FORMAT)}\n{rule_origins(machine)}"
+    return f"{machine.name}\n{write(machine)}\n{rule_origins(machine)}"

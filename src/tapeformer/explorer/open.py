@@ -8,7 +8,7 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.explorer.recording import MOST_TOKENS
 from tapeformer.explorer.requests import entry_word
 from tapeformer.explorer.session import Session
-from tapeformer.formats.reading import Conventions
+from tapeformer.formats.conventions import Conventions
 from tapeformer.inference.model import Model, find_model, symbols_of
 from tapeformer.sources import find_machine
 

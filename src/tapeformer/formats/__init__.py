@@ -1,6 +1,6 @@
 """File formats: one module each, with NAME, TITLE, recognises, read and, for some, write."""
 
-from tapeformer.formats.reading import Conventions
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.registry import (
     FORMATS,
     OWN_FORMAT,

@@ -10,8 +10,9 @@ import re
 import string
 from dataclasses import replace
 
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.patterns import Pattern, exactly
-from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish
+from tapeformer.formats.reading import Collector, Draft, Source, finish
 from tapeformer.formats.writing import one_plain_tape, refuse
 from tapeformer.machine.record import Move, Rule, TuringMachine
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tapeformer.faults import SourceLocation, quoted
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.jflap_writer import BLANK, MOST_TAPES, losses, write
 from tapeformer.formats.jflap_xml import parse
 from tapeformer.formats.patterns import Pattern, ReadPattern, any_of, anything, exactly
-from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish, moves_from
+from tapeformer.formats.reading import Collector, Draft, Source, finish, moves_from
 from tapeformer.machine.record import Move, TuringMachine
 
 __all__ = ["NAME", "TITLE", "losses", "read", "recognises", "write"]

@@ -10,10 +10,10 @@ import re
 from dataclasses import replace
 
 from tapeformer.faults import quoted
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.patterns import Pattern, ReadPattern, anything, exactly
 from tapeformer.formats.reading import (
     Collector,
-    Conventions,
     Draft,
     Source,
     finish,

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tapeformer.faults import did_you_mean, quoted
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.patterns import Pattern, ReadPattern, anything, exactly
 from tapeformer.formats.reading import (
     Collector,
-    Conventions,
     Draft,
     Source,
     finish,

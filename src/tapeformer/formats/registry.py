@@ -16,7 +16,7 @@ from tapeformer.faults import (
     did_you_mean,
     quoted,
 )
-from tapeformer.formats.reading import Conventions, Source
+from tapeformer.formats.conventions import Conventions
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 
@@ -79,6 +79,8 @@ def loads(
     if not isinstance(text, str):
         remedy = "pass the text of a machine; for a file use tf.load"
         raise TapeformerError(Fault("not a text", None, "a str", described(text), remedy))
+    from tapeformer.formats.reading import Source
+
     asked = _checked_conventions(conventions)
     name = recognise(text, source) if format_name is None else known_format(format_name)
     machine: TuringMachine = format_module(name).read(Source(text, source, stem), asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tapeformer.formats.yaml_tree import scalar_text
+from tapeformer.formats.yaml_scalars import scalar_text
 from tapeformer.machine.record import AcceptOn, Case, Rule, TuringMachine
 
 

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import TypeVar
 
 from tapeformer.faults import did_you_mean, quoted
-from tapeformer.formats.reading import Collector, Conventions, Draft, Source, finish
+from tapeformer.formats.conventions import Conventions
+from tapeformer.formats.reading import Collector, Draft, Source, finish
 from tapeformer.formats.tapeformer_cases import read_cases, read_word
 from tapeformer.formats.tapeformer_writer import losses, write
 from tapeformer.formats.yaml_table import TableReader

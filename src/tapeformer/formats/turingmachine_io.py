@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeformer.formats.reading import Collector, Conventions, Source
+from tapeformer.formats.conventions import Conventions
+from tapeformer.formats.reading import Collector, Source
 from tapeformer.formats.tapeformer_writer import rule_text, word_text
 from tapeformer.formats.tapeformer_yaml import TELLING_KEYS, Document, top_keys
 from tapeformer.formats.writing import lost_roles, one_plain_tape, refuse, unnamed_symbols
-from tapeformer.formats.yaml_tree import Mapping, Node, Scalar, compose, scalar_text
+from tapeformer.formats.yaml_scalars import scalar_text
+from tapeformer.formats.yaml_tree import Mapping, Node, Scalar, compose
 from tapeformer.machine.record import Move, TuringMachine
 
 NAME = "turingmachine.io"

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass, field, replace
 
 from tapeformer.faults import did_you_mean, quoted
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.patterns import Pattern, exactly
 from tapeformer.formats.reading import (
     Collector,
-    Conventions,
     Draft,
     Source,
     finish,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tapeformer.faults import Fault, TapeformerError, described, did_you_mean, quoted
-from tapeformer.formats.reading import Conventions
+from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.machine.record import TuringMachine
 
@@ -40,9 +40,14 @@ def gallery_text(name: str) -> str:
     return _folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
+def gallery_source(name: str) -> str:
+    """Return what the file of a machine in the gallery is called in messages."""
+    return f"gallery/{name}.yaml"
+
+
 def gallery_machine(name: str, conventions: Conventions | None = None) -> TuringMachine:
     """Return a machine of the gallery."""
-    return loads(gallery_text(name), f"gallery/{name}.yaml", OWN_FORMAT, conventions, stem=name)
+    return loads(gallery_text(name), gallery_source(name), OWN_FORMAT, conventions, stem=name)
 
 
 def _unknown(name: object, names: tuple[str, ...]) -> Fault:

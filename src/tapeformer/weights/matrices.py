@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
 
+NO_ENTRIES = np.zeros(0, np.int32)
+"""The rows, columns and values of every matrix that is zero; there is nothing in it to be changed."""
+
 
 def matrix(shape: tuple[int, int], entries: Mapping[tuple[int, int], int]) -> Matrix:
     """Return the matrix with the given entries; entries that are zero are dropped."""
@@ -23,7 +26,7 @@ def matrix(shape: tuple[int, int], entries: Mapping[tuple[int, int], int]) -> Ma
 
 def zeros(rows: int, columns: int) -> Matrix:
     """Return the matrix without nonzero entries."""
-    return matrix((rows, columns), {})
+    return Matrix((rows, columns), NO_ENTRIES, NO_ENTRIES, NO_ENTRIES)
 
 
 def integers(numbers: Iterable[int]) -> Integers:

@@ -1,5 +1,19 @@
 """The native engine: gates as machine code, one stream or 256 at once."""
 
-from tapeformer.engines.native.engine import Engine
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapeformer.engines.native.engine import Engine
 
 __all__ = ["Engine"]
+
+
+def __getattr__(name: str) -> object:
+    """Import the engine of one stream when it is used: a batch needs nothing of it."""
+    if name != "Engine":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tapeformer.engines.native.engine import Engine
+
+    return Engine
