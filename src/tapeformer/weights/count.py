@@ -35,12 +35,12 @@ def count(weights: TransformerWeights) -> Counts:
     """Return all sizes of a model."""
     every = tuple(parameters(weights))
     total = sum(prod(parameter.shape) for parameter in every)
-    nonzero = [nonzero_values(parameter) for parameter in every]
-    precision = max((_bits(values) for values in nonzero), default=1)
+    nonzero = np.concatenate([np.zeros(0, np.int32), *map(nonzero_values, every)])
+    precision = _bits(nonzero)
     networks = [layer.feed_forward for layer in weights.layers]
     return Counts(
         parameters=total,
-        nonzero_parameters=sum(values.size for values in nonzero),
+        nonzero_parameters=nonzero.size,
         precision=precision,
         parameter_bits=precision * total,
         d_model=len(weights.fields),
