@@ -23,7 +23,7 @@ from tapeformer.inference.workers import Where
 LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
 """Fewer inputs leave most of a GPU idle; below so many tokens each, reading answers takes longer."""
 
-LEAST_IN_ALL = 1 << 28
+LEAST_IN_ALL = 1 << 27
 """Tokens of all inputs together from which a GPU is faster than two cores: docs/native.md."""
 
 
