@@ -294,3 +294,20 @@ def test_control_c_while_modules_load_prints_no_traceback() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_handlers_of_atexit_run_and_the_status_stays() -> None:
+    code = (
+        "import atexit, sys, tapeformer.__main__ as m\n"
+        "atexit.register(lambda: print('ended', file=sys.stderr, end=''))\n"
+        "sys.argv = ['tapeformer', 'simulate', 'palindrome', 'ab']; m.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "ended")
+    assert "rejected" in done.stdout
+
+
+def test_a_profiler_gets_to_its_end() -> None:
+    command = [sys.executable, "-m", "cProfile", "-m", "tapeformer", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "function calls" in done.stdout
