@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean, quoted
+from tapeformer.faults import did_you_mean, quoted
 from tapeformer.machine.fields import FieldCheck
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine
 
@@ -31,15 +31,17 @@ class Conventions:
 
     def applied(self, machine: TuringMachine) -> TuringMachine:
         """Return the machine under these conventions; a state named here must exist."""
-        faults = []
+        from tapeformer.formats.reading import Collector, Source
+
+        faults = Collector(Source("", "option"))
         for state in (*(self.accepting or ()), *(self.rejecting or ())):
             if state not in machine.states:
                 known = ", ".join(map(quoted, machine.states[:12]))
                 nearest = did_you_mean(state, machine.states)
-                what, where = f"there is no state {quoted(state)}", SourceLocation("option")
-                faults.append(Fault(what, where, f"one of {known}", "", nearest))
-        if faults:
-            raise TapeformerError(faults)
+                faults.add(
+                    f"there is no state {quoted(state)}", None, f"one of {known}", "", nearest
+                )
+        faults.raise_if_any()
         accepting = machine.accepting if self.accepting is None else frozenset(self.accepting)
         rejecting = machine.rejecting if self.rejecting is None else frozenset(self.rejecting)
         return replace(
