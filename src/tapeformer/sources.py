@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import logging
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from tapeformer.cache.key import key_for
+from tapeformer.cache.objects import get_object, put_object
 from tapeformer.cache.store import Store
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.formats.conventions import Conventions
@@ -25,8 +25,6 @@ from tapeformer.formats.registry import (
 )
 from tapeformer.gallery import gallery_names, gallery_source, gallery_text
 from tapeformer.machine.record import TuringMachine
-from tapeformer.machine.stored import restored, stored
-from tapeformer.machine.verify import checked
 
 MOST_WARNINGS = 10
 BUSY_BEAVER = "busy-beaver"
@@ -90,12 +88,10 @@ def _remembered(found: MachineText, conventions: Conventions | None) -> TuringMa
     if found.format_name == BUSY_BEAVER:
         return _read(found, conventions)
     store, key = Store("machine"), key_for(repr(found), repr(conventions))
-    content = store.get(key)
-    if content is not None:
-        with suppress(TapeformerError, ValueError, LookupError, TypeError, AttributeError):
-            return checked(restored(content))
-    machine = _read(found, conventions)
-    store.put(key, stored(machine))
+    machine = get_object(store, key, TuringMachine)
+    if machine is None:
+        machine = _read(found, conventions)
+        put_object(store, key, machine)
     return machine
 
 
