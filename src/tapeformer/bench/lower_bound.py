@@ -16,9 +16,9 @@ from itertools import pairwise
 from math import inf
 
 from tapeformer.bench.report import Row, markdown
-from tapeformer.constructions.realtime.fields import TRACKS
 from tapeformer.constructions.realtime.layout import capacity
 from tapeformer.constructions.realtime.layout import layout as realtime_layout
+from tapeformer.constructions.realtime.names import TRACKS
 from tapeformer.constructions.realtime.proofs.search import Workload, measured
 from tapeformer.gallery import gallery_machine
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tapeformer.constructions.decoded import Decoded
 from tapeformer.constructions.sizes import Need, Sizes, never_grows
 from tapeformer.layout import Layout
-from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine, Token
 from tapeformer.windows import Windows
 
 if TYPE_CHECKING:
     from collections import Counter
 
+    from tapeformer.constructions.decoded import Decoded
     from tapeformer.constructions.decoded_many import DecodedMany
     from tapeformer.faults import Fault
+    from tapeformer.machine.record import TuringMachine
+    from tapeformer.queues.record import QueueMachine, Token
     from tapeformer.queues.tracks import QueueTracks
 
 

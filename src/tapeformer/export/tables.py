@@ -8,7 +8,7 @@ from typing import Any
 from tapeformer.bundle.record import Bundle
 from tapeformer.constructions import construction
 from tapeformer.engines.weights_to_module import shape_of
-from tapeformer.queues.record import RUNNING
+from tapeformer.queues.verdicts import RUNNING
 from tapeformer.weights.tokens import token_of
 
 PAD, START = "<|pad|>", "<|start|>"

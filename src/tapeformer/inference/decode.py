@@ -19,7 +19,7 @@ from tapeformer.constructions.record import ManyDecoder
 from tapeformer.engines.batch import Counted
 from tapeformer.engines.stream import Value
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.queues.record import RUNNING
+from tapeformer.queues.verdicts import RUNNING
 from tapeformer.simulator.result import Outcome
 from tapeformer.weights.record import Factor, Token
 from tapeformer.weights.tokens import prompt_tokens

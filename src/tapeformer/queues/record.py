@@ -12,10 +12,6 @@ if TYPE_CHECKING:
 Token: TypeAlias = tuple[str, ...]
 """One symbol for each queue, one value for each register, and the parity of its position."""
 
-RUNNING = "run"
-VERDICTS = (RUNNING, "accept", "reject", "halt", "out_of_space")
-"""The values of the register that tells whether, and how, the machine has stopped."""
-
 
 @dataclass(frozen=True)
 class Queue:

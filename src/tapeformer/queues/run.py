@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from tapeformer.circuit.evaluate import Step, compiled
 from tapeformer.faults import check_symbols, quoted
 from tapeformer.layout import Layout
-from tapeformer.queues.record import RUNNING, QueueMachine, Token
+from tapeformer.queues.record import QueueMachine, Token
+from tapeformer.queues.verdicts import RUNNING
 
 
 def factor_names(machine: QueueMachine) -> tuple[str, ...]:

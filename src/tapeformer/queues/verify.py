@@ -9,7 +9,8 @@ from tapeformer.circuit.record import Port
 from tapeformer.circuit.verify import verify as verify_circuit
 from tapeformer.faults import Fault, quoted
 from tapeformer.layout import Layout
-from tapeformer.queues.record import VERDICTS, QueueMachine
+from tapeformer.queues.record import QueueMachine
+from tapeformer.queues.verdicts import VERDICTS
 
 
 def verify(machine: QueueMachine) -> tuple[Fault, ...]:

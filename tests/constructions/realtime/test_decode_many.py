@@ -11,7 +11,7 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions.decoded import Decoded
 from tapeformer.constructions.realtime.decode_many import many_decoder
-from tapeformer.constructions.realtime.fields import Stack
+from tapeformer.constructions.realtime.names import Stack
 from tapeformer.engines.registry import make_engine
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader

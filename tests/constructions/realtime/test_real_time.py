@@ -9,8 +9,8 @@ import pytest
 
 from tapeformer import gallery_machine, gallery_names, simulate
 from tapeformer.constructions.realtime.decode import Window
-from tapeformer.constructions.realtime.fields import Stack
 from tapeformer.constructions.realtime.layout import fewest_levels
+from tapeformer.constructions.realtime.names import Stack
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.run import QueueRun, factor_names

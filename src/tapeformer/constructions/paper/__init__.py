@@ -1,7 +1,9 @@
 """The paper's construction (Theorem 2), repaired: two stacks a tape, k' levels of queues a stack."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.paper.layout import NAME, layout, longest_word
@@ -9,7 +11,9 @@ from tapeformer.constructions.record import Claims, Construction, Domains, ManyD
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine, Token
+
+if TYPE_CHECKING:
+    from tapeformer.queues.record import QueueMachine, Token
 
 __all__ = ["PAPER"]
 

@@ -11,7 +11,7 @@ from tapeformer.constructions.paper.clock import LevelClock, bit_wire
 from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
 from tapeformer.constructions.paper.view import Orders, StackView
-from tapeformer.queues.record import VERDICTS
+from tapeformer.queues.verdicts import VERDICTS
 
 
 @dataclass(frozen=True)

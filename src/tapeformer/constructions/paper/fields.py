@@ -12,7 +12,8 @@ from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.stacks import StackFields, TapeStack
-from tapeformer.queues.record import VERDICTS, Queue, Register
+from tapeformer.queues.record import Queue, Register
+from tapeformer.queues.verdicts import VERDICTS
 
 PHASES = ("wait", "fill", "load", "rewind", "begin", "run")
 OPERATIONS = ("idle", "push", "check", "pop")

@@ -9,11 +9,11 @@ from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.post.layout import NAME, layout, longest_word
 from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Need, Sizes, sizes_for_space
-from tapeformer.layout import Layout
-from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine, Token
 
 if TYPE_CHECKING:
+    from tapeformer.layout import Layout
+    from tapeformer.machine.record import TuringMachine
+    from tapeformer.queues.record import QueueMachine, Token
     from tapeformer.queues.tracks import QueueTracks
 
 __all__ = ["POST"]

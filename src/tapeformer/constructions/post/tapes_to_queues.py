@@ -17,7 +17,8 @@ from tapeformer.constructions.post.cells import CellBits, Cells, cells_of, read_
 from tapeformer.constructions.post.layout import NAME, check
 from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.machine.record import Move, Rule, TapeKind, TuringMachine
-from tapeformer.queues.record import VERDICTS, Queue, QueueMachine, Register
+from tapeformer.queues.record import Queue, QueueMachine, Register
+from tapeformer.queues.verdicts import VERDICTS
 
 Met = list[tuple[Literal, Rule]]
 

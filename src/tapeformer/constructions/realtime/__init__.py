@@ -3,20 +3,23 @@
 With several steps in a token (`with_steps`), a chain of thought is shorter than the computation.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tapeformer.constructions.decoded import checking
-from tapeformer.constructions.realtime.decode import decode
+from tapeformer.constructions.decoded import Decoded, checking
 from tapeformer.constructions.realtime.layout import NAME, layout, longest_word, with_shared_rules
 from tapeformer.constructions.realtime.sizes import choose, more_levels
 from tapeformer.constructions.record import Claims, Construction, Domains, ManyDecoder
 from tapeformer.constructions.sizes import Sizes
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine
+
+if TYPE_CHECKING:
+    from tapeformer.queues.record import QueueMachine, Token
 
 __all__ = ["REALTIME"]
 
@@ -58,6 +61,12 @@ def with_steps(steps: int) -> Construction:
     )
 
 
+def _decode(reading: Mapping[str, Any], layout: Layout, tokens: Sequence[Token]) -> Decoded:
+    from tapeformer.constructions.realtime.decode import decode
+
+    return decode(reading, layout, tokens)
+
+
 def _many_decoder(
     reading: Mapping[str, Any], layout: Layout, domains: Domains
 ) -> ManyDecoder | None:
@@ -83,7 +92,7 @@ REALTIME = Construction(
     name=NAME,
     layout=layout,
     queue_machine=_queue_machine,
-    decode=checking(decode),
+    decode=checking(_decode),
     many_decoder=_many_decoder,
     longest_word=longest_word,
     choose=choose,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeformer.constructions.realtime.code import SOME, SymbolCode
-from tapeformer.constructions.realtime.decode import BEHIND
-from tapeformer.constructions.realtime.fields import KINDS, Stack, bit_names
+from tapeformer.constructions.realtime.names import BEHIND, KINDS, Stack, bit_names
 from tapeformer.constructions.record import Domains
 from tapeformer.windows import Integers, Tokens
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeformer.constructions.claims import CountedClaims
 from tapeformer.constructions.realtime.decode import Cell, Window
-from tapeformer.constructions.realtime.fields import Stack
+from tapeformer.constructions.realtime.names import Stack
 from tapeformer.faults import Fault, quoted
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Token

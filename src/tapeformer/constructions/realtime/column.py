@@ -12,7 +12,7 @@ from typing import TypeVar
 from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.realtime.code import Cell, Plane, SymbolCode
-from tapeformer.constructions.realtime.fields import bit_names
+from tapeformer.constructions.realtime.names import bit_names
 
 Key = TypeVar("Key")
 

@@ -12,11 +12,12 @@ from tapeformer.constructions.realtime.boot import Boot, phase_after
 from tapeformer.constructions.realtime.boot import boot as make_boot
 from tapeformer.constructions.realtime.code import SOME, Cell
 from tapeformer.constructions.realtime.column import StackOrder, bit_wire, merged
-from tapeformer.constructions.realtime.fields import Fields, bit_names
+from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
+from tapeformer.constructions.realtime.names import bit_names
 from tapeformer.constructions.realtime.open_lookup import open_fired, open_stops
 from tapeformer.machine.record import Move
-from tapeformer.queues.record import VERDICTS
+from tapeformer.queues.verdicts import VERDICTS
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.constructions.realtime.code import SOME, SymbolCode
-from tapeformer.constructions.realtime.fields import (
+from tapeformer.constructions.realtime.names import (
+    BEHIND,
     KINDS,
     NO_MARK,
     TRACKS,
@@ -19,14 +20,14 @@ from tapeformer.constructions.realtime.fields import (
     position,
     window_bits,
 )
-from tapeformer.layout import Layout
-from tapeformer.queues.record import Token
-from tapeformer.simulator.result import Tape
+
+if TYPE_CHECKING:
+    from tapeformer.layout import Layout
+    from tapeformer.queues.record import Token
+    from tapeformer.simulator.result import Tape
 
 Cell = tuple[str, ...]
 """What a cell of a column holds: a symbol, a block of them, the bottom, or nothing."""
-BEHIND = {"push": 1, "none": 0, "pull": -1}
-"""How many tracks lower a column is, once the level above has shifted it in this turn."""
 
 
 @dataclass(frozen=True)

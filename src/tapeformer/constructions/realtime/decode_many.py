@@ -19,9 +19,8 @@ from tapeformer.constructions.decoded_many import (
     tapes_between,
 )
 from tapeformer.constructions.realtime.cell_tables import CellTables
-from tapeformer.constructions.realtime.decode import BEHIND
-from tapeformer.constructions.realtime.fields import KINDS, TRACKS, length_rule
 from tapeformer.constructions.realtime.level_queues import LevelQueues, QueueTable
+from tapeformer.constructions.realtime.names import BEHIND, KINDS, TRACKS, length_rule
 from tapeformer.constructions.record import Domains, ManyDecoder
 from tapeformer.layout import Layout
 from tapeformer.windows import Flags, Integers, Windows

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tapeformer.constructions.realtime.fields import CURRENT_TOKEN, TRACKS, length_rule
+from tapeformer.constructions.realtime.names import CURRENT_TOKEN, TRACKS, length_rule
 from tapeformer.constructions.sizes import check_given, check_power, least_even_base, refuse
 from tapeformer.layout import Layout
-from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import QueueMachine
+
+if TYPE_CHECKING:
+    from tapeformer.machine.record import TuringMachine
+    from tapeformer.queues.record import QueueMachine
 
 NAME = "realtime"
 

@@ -23,7 +23,8 @@ from tapeformer.constructions.realtime.column import (
     top_cells,
     without,
 )
-from tapeformer.constructions.realtime.fields import HIGH, NO_MARK, Fields, Stack
+from tapeformer.constructions.realtime.fields import Fields
+from tapeformer.constructions.realtime.names import HIGH, NO_MARK, Stack
 
 
 @dataclass(frozen=True)

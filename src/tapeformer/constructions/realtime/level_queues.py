@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tapeformer.constructions.realtime.cell_tables import CellTables
-from tapeformer.constructions.realtime.fields import KINDS, NO_MARK, TRACKS, Stack, length_rule
+from tapeformer.constructions.realtime.names import KINDS, NO_MARK, TRACKS, Stack, length_rule
 from tapeformer.layout import Layout
 from tapeformer.windows import Integers
 

@@ -16,7 +16,8 @@ from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.constructions.realtime.code import Cell, Plane, SymbolCode
 from tapeformer.constructions.realtime.column import Column, merged, top_cells
-from tapeformer.constructions.realtime.fields import Fields, bit_names
+from tapeformer.constructions.realtime.fields import Fields
+from tapeformer.constructions.realtime.names import bit_names
 from tapeformer.machine.record import Move, Rule
 
 Met = list[tuple[Literal, Rule]]

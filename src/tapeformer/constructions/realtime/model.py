@@ -7,7 +7,7 @@ gives is a whole unit, so it does not move the end.
 
 from __future__ import annotations
 
-from tapeformer.constructions.realtime.fields import HIGH, TRACKS
+from tapeformer.constructions.realtime.names import HIGH, TRACKS
 
 
 def blocks_up(base: int, held: int, boundary: int, below_high: bool, tracks: int = TRACKS) -> int:

@@ -22,7 +22,7 @@ from tapeformer.constructions.realtime.column import (
     without,
 )
 from tapeformer.constructions.realtime.control import control, control_outputs, orders
-from tapeformer.constructions.realtime.fields import HIGH, NO_MARK, Fields, Stack
+from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.layout import NAME, check_levels
 from tapeformer.constructions.realtime.level import (
     LevelClock,
@@ -34,6 +34,7 @@ from tapeformer.constructions.realtime.level import (
     move,
 )
 from tapeformer.constructions.realtime.lookup import TapeView, head_of, tape_view
+from tapeformer.constructions.realtime.names import HIGH, NO_MARK, Stack
 from tapeformer.constructions.realtime.speedup.control import several_steps
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from tapeformer.constructions.realtime.fields import TRACKS
 from tapeformer.constructions.realtime.model import StackModel
+from tapeformer.constructions.realtime.names import TRACKS
 from tapeformer.constructions.realtime.proofs import base_two as proof
 from tapeformer.constructions.realtime.proofs.search import Workload, measured, worst_found
 from tapeformer.queues.run import QueueRun, factor_names

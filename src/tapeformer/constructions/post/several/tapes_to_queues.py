@@ -20,7 +20,8 @@ from tapeformer.constructions.post.several.cells import Tracks, read_cell, track
 from tapeformer.constructions.post.several.names import BEFORE, HERE, NOT_YET, RING, track
 from tapeformer.constructions.reach import live_rules, rule_numbers, verdict_of
 from tapeformer.machine.record import TuringMachine
-from tapeformer.queues.record import VERDICTS, QueueMachine, Register
+from tapeformer.queues.record import QueueMachine, Register
+from tapeformer.queues.verdicts import VERDICTS
 
 
 def queue_machine(machine: TuringMachine, levels: int = 1) -> QueueMachine:

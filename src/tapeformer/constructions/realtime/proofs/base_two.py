@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 from tapeformer.constructions.realtime.model import blocks_up
+from tapeformer.constructions.realtime.names import HIGH, TRACKS
 from tapeformer.constructions.realtime.proofs.exploring import Checked, explored
 from tapeformer.constructions.realtime.proofs.search import LEVELS, Worst, worst_found
 

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from tapeformer.constructions.realtime.fields import HIGH, TRACKS
+from tapeformer.constructions.realtime.names import HIGH, TRACKS
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

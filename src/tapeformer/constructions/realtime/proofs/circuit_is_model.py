@@ -20,8 +20,8 @@ from tapeformer.circuit.simplify import simplify
 from tapeformer.circuit.sliced import evaluate_sliced
 from tapeformer.constructions.realtime.code import SOME, SymbolCode
 from tapeformer.constructions.realtime.column import Operation, bit_wire, column_of, wires_of
-from tapeformer.constructions.realtime.fields import BITS, OPERATIONS, TRACKS, bit_names
 from tapeformer.constructions.realtime.level import Level, LevelClock, decide, full_after, move
+from tapeformer.constructions.realtime.names import BITS, OPERATIONS, TRACKS, bit_names
 from tapeformer.constructions.realtime.proofs.exploring import Checked
 from tapeformer.constructions.realtime.proofs.level_moments import OPERATIONS as MOVING
 from tapeformer.constructions.realtime.proofs.level_moments import (

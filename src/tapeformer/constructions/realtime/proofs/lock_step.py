@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from tapeformer.constructions.realtime.fields import HIGH, TRACKS
 from tapeformer.constructions.realtime.model import blocks_up
+from tapeformer.constructions.realtime.names import HIGH, TRACKS
 from tapeformer.constructions.realtime.proofs.larger_base import Act
 
 

@@ -9,7 +9,8 @@ from tapeformer.circuit.build import Builder, Wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.realtime.code import SOME, Cell, Plane, SymbolCode
 from tapeformer.constructions.realtime.column import bit_wire
-from tapeformer.constructions.realtime.fields import Fields, position, window_bits
+from tapeformer.constructions.realtime.fields import Fields
+from tapeformer.constructions.realtime.names import position, window_bits
 
 Bits = tuple[Literal, ...]
 
