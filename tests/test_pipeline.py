@@ -15,7 +15,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import compiled, tapes_to_queues
 from tapeformer.inference.answer import Answer
-from tapeformer.inference.generation import Generation, Limits, generate
+from tapeformer.inference.generation import Generation, generate
+from tapeformer.inference.limits import Limits
 from tapeformer.weights.count import count
 from tests.simulator.test_published import CASES as PUBLISHED
 from tests.simulator.test_published import DATA

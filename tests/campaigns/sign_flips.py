@@ -18,7 +18,8 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.registry import make_engine
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
 from tapeformer.weights.record import Token, TransformerWeights
 from tests.plain_transformer import exercised, forward

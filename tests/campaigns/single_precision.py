@@ -21,7 +21,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.exact import EXACT
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.bounds import sum_bounds
 

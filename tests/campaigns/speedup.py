@@ -21,7 +21,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.inference.compare import Compared, verify_word
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.simulator.result import Outcome
 from tests.constructions.follow import MismatchError
 from tests.constructions.realtime.speedup.cases import (

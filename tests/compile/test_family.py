@@ -14,7 +14,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.passes import Compilation, compiled, made, sizes_to_layout
 from tapeformer.constructions.open_table import table_constants, table_entries
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.machine.record import Move, Rule, TuringMachine
 from tapeformer.queues.run import QueueRun

@@ -15,8 +15,9 @@ from tapeformer.constructions.realtime.sizes import more_levels
 from tapeformer.engines import auto
 from tapeformer.inference import grow
 from tapeformer.inference.answer import Answer
-from tapeformer.inference.generation import Generation, Limits, generate
+from tapeformer.inference.generation import Generation, generate
 from tapeformer.inference.grow import Grow
+from tapeformer.inference.limits import Limits
 
 Rows = NDArray[np.int32]
 RUNNER = loads("1RA1RA")

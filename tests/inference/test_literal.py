@@ -10,7 +10,8 @@ import pytest
 import tapeformer as tf
 from tapeformer.constructions import construction
 from tapeformer.inference.batch.runner import BatchOptions, BatchRunner
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.queues.run import generate
 from tapeformer.queues.tracks import reachable_tokens
 

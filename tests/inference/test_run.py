@@ -8,7 +8,8 @@ import pytest
 from tapeformer import CompileOptions, TapeformerError, compile_machine, run
 from tapeformer.engines.registry import STREAM_ENGINES
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.generation import Generation, Limits, generate
+from tapeformer.inference.generation import Generation, generate
+from tapeformer.inference.limits import Limits
 from tapeformer.simulator.result import Outcome
 
 BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))

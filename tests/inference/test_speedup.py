@@ -9,7 +9,8 @@ import pytest
 
 import tapeformer as tf
 from tapeformer.inference.batch.runner import BatchOptions, BatchRunner
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.inference.records import model_record
 
 BEAVER = tf.gallery_machine("busy_beaver_4")

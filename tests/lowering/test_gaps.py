@@ -10,7 +10,8 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.registry import make_engine
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.lowering.queues_to_literal import literal_transformer
 from tapeformer.queues.table import example_names, load_table
 

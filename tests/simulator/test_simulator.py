@@ -27,7 +27,7 @@ from tapeformer import (
     simulate,
 )
 from tapeformer.inference.batch.runner import BatchOptions
-from tapeformer.inference.generation import Limits as RunLimits
+from tapeformer.inference.limits import Limits as RunLimits
 from tapeformer.simulator import fast
 from tests.strategies import random_machine, random_word, seeds
 

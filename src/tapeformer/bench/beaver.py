@@ -20,7 +20,8 @@ from tapeformer.engines.stream import Stream
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.simulator.fast import MOST_STEPS, simulate
 
 LEVELS = 12

@@ -18,7 +18,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.constructions import construction
 from tapeformer.explorer.forward import Forward
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import QueueRun, factor_names

@@ -22,7 +22,8 @@ from tapeformer.gallery import gallery_machine
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.engine_choice import has_gpu
 from tapeformer.inference.batch.runner import BatchOptions, BatchRunner
-from tapeformer.inference.generation import Counters, Generation, Limits, finished, generate
+from tapeformer.inference.generation import Counters, Generation, finished, generate
+from tapeformer.inference.limits import Limits
 
 MACHINE, DIGITS, STEPS = "binary_counter", 14, 200
 """Numbers of so many digits to count on from, each for so many steps."""

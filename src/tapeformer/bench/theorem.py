@@ -15,7 +15,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.sizes import for_words
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.fast import MOST_STEPS, simulate
 from tapeformer.weights.count import count

@@ -16,7 +16,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.simulator.fast import simulate
 from tapeformer.weights.count import count
 

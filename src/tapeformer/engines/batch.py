@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.stream import Value
 from tapeformer.windows import Flags, Integers, Windows, numbered_within
 
-Counted = tuple[tuple[Value, int], ...]
+if TYPE_CHECKING:
+    from tapeformer.engines.stream import Value
+
+Counted: TypeAlias = "tuple[tuple[Value, int], ...]"
 """Values that are counted, and how much a token that has one of them adds."""
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tapeformer.engines.stream import Stream
 from tapeformer.extras import require
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.weights.record import TransformerWeights
+
+if TYPE_CHECKING:
+    from tapeformer.engines.stream import Stream
 
 VARIANTS = {
     "dense": ("dtype", "attending", "temperature", "position"),

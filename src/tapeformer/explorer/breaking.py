@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tapeformer.bundle.record import Bundle
 from tapeformer.explorer.rounding import RoundedEngine
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
 
 KINDS = ("head", "weight", "window", "precision")

@@ -14,7 +14,8 @@ from tapeformer.explorer.agreement import Agreement
 from tapeformer.explorer.slices import SIZE, Slice, packed, width_of
 from tapeformer.explorer.truth import Truth
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 

@@ -27,7 +27,8 @@ from tapeformer.constructions import CONSTRUCTIONS, construction
 from tapeformer.constructions.record import Claims
 from tapeformer.engines.registry import engine_name
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.inference.model import Model, Source, Word, find_model, symbols_of
 from tapeformer.inference.options import check_count, check_flag
 from tapeformer.machine.record import TuringMachine

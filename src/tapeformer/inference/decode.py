@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from tapeformer.bundle.record import Bundle
 from tapeformer.constructions import Decoded, check_word, construction
 from tapeformer.constructions.record import ManyDecoder
-from tapeformer.engines.batch import Counted
-from tapeformer.engines.stream import Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.queues.verdicts import RUNNING
 from tapeformer.simulator.result import Outcome
 from tapeformer.weights.record import Factor, Token
 from tapeformer.weights.tokens import prompt_tokens
 from tapeformer.windows import Windows
+
+if TYPE_CHECKING:
+    from tapeformer.engines.batch import Counted
+    from tapeformer.engines.stream import Value
 
 
 class Reader:

@@ -15,21 +15,13 @@ from tapeformer.inference.answer import Answer
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.engine import Variant, engine_for
 from tapeformer.inference.grow import Grow, grown_window
+from tapeformer.inference.limits import MOST_STEPS, Limits
 from tapeformer.simulator.result import Outcome
 
 SHORT, LONG = 64, 4096
 """Tokens in a piece that is shown, in a short run and in a long one."""
 PATIENCE = 0.1
 """Seconds that tokens may be made without showing them before the caller is told."""
-MOST_STEPS = 10**9
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far a run may go; reaching a limit is an outcome of its own, never an answer."""
-
-    max_steps: int = MOST_STEPS
-    max_tokens: int | None = None
 
 
 @dataclass

@@ -14,7 +14,7 @@ from tapeformer.compile.options import (
 )
 from tapeformer.engines.registry import engine_name
 from tapeformer.faults import Fault, TapeformerError, described
-from tapeformer.inference.generation import MOST_STEPS, Limits
+from tapeformer.inference.limits import MOST_STEPS, Limits
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeformer.bundle.record import Bundle
-from tapeformer.inference.answer import Answer
 from tapeformer.weights.count import count
+
+if TYPE_CHECKING:
+    from tapeformer.inference.answer import Answer
 
 Record = dict[str, Any]
 

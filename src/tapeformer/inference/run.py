@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
-from tapeformer.inference.generation import Generation, Limits, finished
+from tapeformer.inference.generation import Generation, finished
+from tapeformer.inference.limits import Limits
 from tapeformer.inference.model import (
     Model,
     Source,

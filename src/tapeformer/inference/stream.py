@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tapeformer.constructions import Decoded
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.inference.model import Source, Word, find_model, symbols_of
 from tapeformer.inference.options import run_options
 from tapeformer.inference.records import token_line

@@ -19,7 +19,8 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.sizes import for_steps
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.compare import Compared, verify_word
-from tapeformer.inference.generation import Generation, Limits
+from tapeformer.inference.generation import Generation
+from tapeformer.inference.limits import Limits
 from tapeformer.laboratory.arithmetic import MOST_BITS, Arithmetic, Rounded
 from tapeformer.laboratory.attention import Head
 from tapeformer.laboratory.coordinates import Map, numbered, relu, row

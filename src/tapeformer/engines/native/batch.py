@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,11 +26,13 @@ from tapeformer.engines.native.calling_convention import (
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
 from tapeformer.engines.native.memory_layout import aligned
-from tapeformer.engines.stream import Value
 from tapeformer.weights.family import WeightFamily, family_of_one
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
 from tapeformer.windows import Flags, Integers
+
+if TYPE_CHECKING:
+    from tapeformer.engines.stream import Value
 
 FAR = 1 << 16
 """A limit that is at least so many tokens away need not be known more exactly."""

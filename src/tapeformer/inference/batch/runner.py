@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -15,18 +16,20 @@ from tapeformer.engines.batch import BatchEngine, Budget, Ended
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import TapeformerError
-from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.generation import Counters, Generation, Limits, finished, generate
+from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.result import Outcome
 from tapeformer.windows import Integers
 
+if TYPE_CHECKING:
+    from tapeformer.inference.answer import Answer
+
 MOST_TOKENS = 1 << 62
 """Tokens that an input may take where no limit is given."""
 
-Found = Answer | TapeformerError
+Found: TypeAlias = "Answer | TapeformerError"
 """What an input comes to: an answer, or why it does not fit the model."""
 
 
@@ -161,6 +164,8 @@ class BatchRunner:
 
     def _continued(self, words: CodedWords, ended: Ended) -> Iterator[Found]:
         """Go on with inputs that have fewer steps left than a token makes: one may end in those."""
+        from tapeformer.inference.generation import Counters, Generation, finished
+
         columns = (ended.inputs, ended.tokens, ended.counted, ended.before, ended.margin)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         for number, (index, tokens, steps, before, margin) in enumerate(rows):
@@ -172,6 +177,8 @@ class BatchRunner:
 
     def alone(self, word: Word) -> Found:
         """Return an input that machine code cannot decide, by the sparse engine."""
+        from tapeformer.inference.generation import generate
+
         options = self.options
         return _or_error(
             lambda: generate(
@@ -188,6 +195,8 @@ def answers_of(
     reader: Reader, engine: str, ended: Ended, prompt_tokens: Integers, seconds: float
 ) -> Iterator[Found]:
     """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
+    from tapeformer.inference.answer import Answer
+
     verdicts = reader.outcomes(ended.windows)
     columns = (prompt_tokens, ended.before, ended.tokens, ended.counted, ended.margin)
     numbers = zip(*(column.tolist() for column in columns), strict=True)
