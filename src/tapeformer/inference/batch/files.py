@@ -11,18 +11,18 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from time import monotonic
-from typing import IO
 
 from tapeformer.cache.store import Store
 from tapeformer.engines import gpu
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.inference.batch.answer_writer import AnswerWriter, alone_with
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.recorder import Answered, AnswerLines, answer_start
@@ -117,8 +117,8 @@ def answer_file(
     watch: Callable[[int], bool] | None,
 ) -> Summary:
     """Have workers turn every line into a line of JSON, in order; answers that are there are kept."""
-    with _alone_with(answers) as file:
-        outcomes = _resumed(file, answers, work, inputs)
+    with alone_with(answers) as written:
+        outcomes = _resumed(written, answers, work, inputs)
         groups = Groups(islice(inputs, outcomes.total(), None), work.group)
 
         def tick() -> bool:
@@ -127,9 +127,10 @@ def answer_file(
         if outcomes.total() < len(inputs):
             with closing(in_order(pool_at(where, work.task), groups, tick)) as found:
                 for group in found:
-                    _append(file, answers, group.content)
+                    written.append(group.content)
                     outcomes.update(group.outcomes)
                     groups.answered(group.outcomes.total())
+                written.sync()
     return Summary(len(inputs), dict(sorted(outcomes.items())))
 
 
@@ -171,60 +172,7 @@ class Groups:
             self._since, self._lines_since = now, 0
 
 
-@contextmanager
-def _alone_with(answers: Path) -> Iterator[IO[bytes]]:
-    """Open the file of answers, which no other run may write meanwhile."""
-    if answers.exists() and not answers.is_file():
-        raise _unwritable(answers, OSError(0, "it is not a file"))
-    try:
-        file = answers.open("ab", buffering=0)
-    except OSError as error:
-        raise _unwritable(answers, error) from None
-    with file:
-        if not _locked(file):
-            raise TapeformerError(
-                Fault(
-                    "another run is writing these answers",
-                    SourceLocation(str(answers)),
-                    remedy="wait until it has ended, or name another file of answers",
-                )
-            )
-        yield file
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Return whether this run has the file for itself; the lock goes with the process, even if killed."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _append(file: IO[bytes], answers: Path, content: bytes) -> None:
-    """Write to the disk itself, so that not even a power failure loses what was told."""
-    rest = memoryview(content)
-    try:
-        while rest:
-            rest = rest[os.write(file.fileno(), rest) :]
-        os.fsync(file.fileno())
-    except OSError as error:
-        raise _unwritable(answers, error) from None
-
-
-def _unwritable(answers: Path, error: OSError) -> TapeformerError:
-    why = f"the answers cannot be written: {error.strerror or error}"
-    remedy = "name another file of answers, or make room and give the same command again"
-    return TapeformerError(Fault(why, SourceLocation(str(answers)), remedy=remedy))
-
-
-def _resumed(file: IO[bytes], answers: Path, work: Work, inputs: Inputs) -> Counter[str]:
+def _resumed(written: AnswerWriter, answers: Path, work: Work, inputs: Inputs) -> Counter[str]:
     """Return the outcomes of the inputs that are answered already; half a line at the end is removed."""
     outcomes: Counter[str] = Counter()
     expected, end = iter(inputs), 0
@@ -237,10 +185,7 @@ def _resumed(file: IO[bytes], answers: Path, work: Work, inputs: Inputs) -> Coun
             place = SourceLocation(str(answers), number)
             outcomes[_outcome(line, start, work.limits, place)] += 1
             end += len(line)
-    try:
-        file.truncate(end)
-    except OSError as error:
-        raise _unwritable(answers, error) from None
+    written.cut(end)
     return outcomes
 
 

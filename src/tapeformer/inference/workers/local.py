@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from queue import SimpleQueue
 from threading import Thread
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -23,19 +24,24 @@ class ThreadPool:
 
     def __init__(self, task: Task[Any, Any]) -> None:
         self._server = Server(task)
+        self._groups: SimpleQueue[tuple[Any, Future[Any]] | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, daemon=True)
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered."""
+        """Have a group answered; the thread starts with the first."""
         future: Future[Any] = Future()
+        self._groups.put((group, future))
+        if self._thread.ident is None:
+            self._thread.start()
+        return future
 
-        def work() -> None:
+    def _work(self) -> None:
+        while (given := self._groups.get()) is not None:
+            group, future = given
             try:
                 future.set_result(self._server.reply(group))
             except BaseException as error:
                 future.set_exception(error)
-
-        Thread(target=work, daemon=True).start()
-        return future
 
     @property
     def ready(self) -> bool:
@@ -50,7 +56,8 @@ class ThreadPool:
         """Find nothing: an answer can always come."""
 
     def close(self) -> None:
-        """Leave the thread to itself: it ends with its group."""
+        """Leave the thread to itself: it ends after the groups that it has."""
+        self._groups.put(None)
 
 
 class LocalPool:
@@ -94,5 +101,6 @@ class LocalPool:
 
     def close(self) -> None:
         """End all processes at once."""
+        self._thread.close()
         if self._processes is not None:
             self._processes.close()
