@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tapeformer.cache import key
 from tapeformer.cache.key import PACKAGE, key_for, source_digest
 
 PARTS = st.lists(st.text(max_size=3) | st.binary(max_size=3), max_size=3)
@@ -45,6 +47,37 @@ def test_an_edit_changes_the_digest_though_time_and_size_stay(package: Path) -> 
     assert digest(package) != before
     (package / "a.py").write_text("x = 1\n")
     assert digest(package) == before
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Lets files that were written just now count as old, and gives them an empty cache."""
+    monkeypatch.setattr(key, "SETTLED", -60.0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("settled")
+def test_files_are_not_read_again(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest(package)
+    monkeypatch.setattr(key, "_content_digest", lambda *_: pytest.fail("they were read"))
+    assert digest(package) == before
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_write_is_noticed_though_time_and_size_stay(package: Path) -> None:
+    before, status = digest(package), (package / "a.py").stat()
+    sleep(0.05)  # longer than a tick of the file system's clock
+    (package / "a.py").write_text("x = 3\n")
+    os.utime(package / "a.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert digest(package) != before
+
+
+def test_what_was_written_just_now_is_read_again(
+    package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    digest(package)
+    assert not (tmp_path / "cache").exists()
 
 
 def test_names_and_folders_count_and_bytecode_does_not(package: Path) -> None:

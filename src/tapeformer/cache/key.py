@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Collection, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+from tapeformer.cache.store import Store
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -15,6 +18,9 @@ APART = frozenset(
     {"bench", "cli", "drawing", "explorer", "export", "inference", "laboratory", "learning"}
 )
 """Parts on which no entry depends: neither the compiler nor an engine may import them."""
+
+SETTLED = 2.0
+"""Seconds after which a further write gives a file another time: clocks of file systems tick slowly."""
 
 
 def key_for(*parts: str | bytes) -> str:
@@ -31,19 +37,41 @@ def key_for(*parts: str | bytes) -> str:
 def source_digest(package: Path = PACKAGE) -> str:
     """Return a hash of the source that makes entries, so that none outlives the code that made it.
 
-    Files are read, which takes 5 to 10 ms: times and sizes would take 1 ms, but an installer may give all
-    files the same time. A package that is not in a folder (a zip file) gets a random digest: its
-    entries are never found again.
+    It is remembered as long as no file's status changes: to read all takes 10 ms. A package that is
+    not in a folder (a zip file) gets a random digest: its entries are never found again.
     """
-    found = sha256()
     try:
-        for name in _source_files(str(package), APART):
-            with open(name, "rb", buffering=0) as file:
-                content = file.read()
-            found.update(f"{os.path.relpath(name, package)}\n{len(content)}\n".encode())
-            found.update(content)
+        files = list(_source_files(str(package), APART))
+        status = [os.stat(name) for name in files]
+        store, key = Store("source"), _status_digest(files, status)
+        known = store.get(key)
+        if known is not None:
+            return known.decode()
+        found = _content_digest(files, package)
     except OSError:
         return os.urandom(32).hex()
+    if max(entry.st_ctime for entry in status) < time.time() - SETTLED:
+        store.put(key, found.encode())
+    return found
+
+
+def _status_digest(files: list[str], status: list[os.stat_result]) -> str:
+    """Return a hash of names and of what changes with every write, even where times are set back."""
+    columns = (
+        (name, one.st_size, one.st_mtime_ns, one.st_ctime_ns, one.st_ino)
+        for name, one in zip(files, status, strict=True)
+    )
+    return sha256(repr(list(columns)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content_digest(files: list[str], package: Path) -> str:
+    """Return a hash of the files' names within the package and of all they hold."""
+    found = sha256()
+    for name in files:
+        with open(name, "rb", buffering=0) as file:
+            content = file.read()
+        found.update(f"{os.path.relpath(name, package)}\n{len(content)}\n".encode())
+        found.update(content)
     return found.hexdigest()
 
 
