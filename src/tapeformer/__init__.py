@@ -37,7 +37,10 @@ if TYPE_CHECKING:
         check,
         parse_word,
     )
-    from tapeformer.simulator import Configuration, Outcome, Result, Tape, configurations, simulate
+    from tapeformer.simulator.fast import simulate
+    from tapeformer.simulator.outcome import Outcome, Tape
+    from tapeformer.simulator.result import Configuration, Result
+    from tapeformer.simulator.stepwise import configurations
 
 _LATER = {
     "Fault": "tapeformer.faults",
@@ -58,12 +61,12 @@ _LATER = {
     "TuringMachine": "tapeformer.machine",
     "check": "tapeformer.machine",
     "parse_word": "tapeformer.machine",
-    "Configuration": "tapeformer.simulator",
-    "Outcome": "tapeformer.simulator",
-    "Result": "tapeformer.simulator",
-    "Tape": "tapeformer.simulator",
-    "configurations": "tapeformer.simulator",
-    "simulate": "tapeformer.simulator",
+    "Configuration": "tapeformer.simulator.result",
+    "Outcome": "tapeformer.simulator.outcome",
+    "Result": "tapeformer.simulator.result",
+    "Tape": "tapeformer.simulator.outcome",
+    "configurations": "tapeformer.simulator.stepwise",
+    "simulate": "tapeformer.simulator.fast",
     "CompileOptions": "tapeformer.compile.options",
     "compile_machine": "tapeformer.compile.model",
     "Answer": "tapeformer.inference.answer",

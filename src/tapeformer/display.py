@@ -11,7 +11,8 @@ from tapeformer.drawing.symbols import visible
 from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked, require_machine
-from tapeformer.simulator.result import Result, Tape
+from tapeformer.simulator.outcome import Tape
+from tapeformer.simulator.result import Result
 
 MOST_ROWS = 100
 MOST_CELLS = 60

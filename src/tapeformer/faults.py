@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+
+from tapeformer.dataclass import dataclass
 
 LONGEST_COMPARED = 100
 MOST_COMPARED = 1000

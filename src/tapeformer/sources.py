@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import logging
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from tapeformer.cache.key import key_for
 from tapeformer.cache.objects import get_object, put_object
 from tapeformer.cache.store import Store
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 from tapeformer.formats.conventions import Conventions
 from tapeformer.formats.registry import (

@@ -17,7 +17,7 @@ from tapeformer.bundle.load import load_bundle
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.generation import generate
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tests.bundle.models import (
     BUNDLE,
     POST,

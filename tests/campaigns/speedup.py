@@ -23,7 +23,7 @@ from tapeformer.constructions.realtime.layout import fewest_levels
 from tapeformer.inference.compare import Compared, verify_word
 from tapeformer.inference.generation import Generation
 from tapeformer.inference.limits import Limits
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tests.constructions.follow import MismatchError
 from tests.constructions.realtime.speedup.cases import (
     Followed,

@@ -12,7 +12,8 @@ from tapeformer.layout import Layout
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import QueueMachine, Token
 from tapeformer.queues.run import QueueRun, factor_names
-from tapeformer.simulator import Configuration, configurations
+from tapeformer.simulator.result import Configuration
+from tapeformer.simulator.stepwise import configurations
 
 Change = Callable[[dict[str, str]], dict[str, str]]
 

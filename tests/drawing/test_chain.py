@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 from tapeformer.cli.demo import picture
 from tapeformer.drawing.chain import chain_svg
-from tapeformer.simulator import Configuration, Tape
+from tapeformer.simulator.outcome import Tape
+from tapeformer.simulator.result import Configuration
 
 SVG = "{http://www.w3.org/2000/svg}"
 

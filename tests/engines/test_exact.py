@@ -19,7 +19,7 @@ from tapeformer.engines.registry import make_engine
 from tapeformer.faults import TapeformerError
 from tapeformer.lowering.queues_to_weights import transformer
 from tapeformer.lowering.weights_to_normalised import with_layer_norm
-from tapeformer.weights.bounds import HIGHEST_POSITION, Interval, row_norms, sum_bounds
+from tapeformer.weights.bounds import Interval, row_norms, sum_bounds
 from tapeformer.weights.matrices import matrix, zeros
 from tapeformer.weights.parameters import (
     nonzero_values,
@@ -27,7 +27,7 @@ from tapeformer.weights.parameters import (
     with_parameters,
     with_sign_flipped,
 )
-from tapeformer.weights.positions import offsets_for, window_for
+from tapeformer.weights.positions import HIGHEST_POSITION, offsets_for, window_for
 from tapeformer.weights.record import Token, TransformerWeights
 from tests.engines.large_sums import telescoped, with_large_weights
 from tests.plain_transformer import generated

@@ -17,7 +17,7 @@ from tapeformer.explorer.session import Session
 from tapeformer.explorer.truth import EVERY, Truth
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.run import run
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.simulator.stepwise import configurations
 
 CASES: dict[str, tuple[str, str, dict[str, Any]]] = {

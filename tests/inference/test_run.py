@@ -10,7 +10,7 @@ from tapeformer.engines.registry import STREAM_ENGINES
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.generation import Generation, generate
 from tapeformer.inference.limits import Limits
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 BUNDLE = compile_machine(gallery_machine("palindrome"), CompileOptions(levels=4))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import counted, quoted
 from tapeformer.layout import Layout
 from tapeformer.weights.positions import offsets_for, window_for

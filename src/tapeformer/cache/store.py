@@ -12,7 +12,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -25,6 +24,7 @@ from tapeformer.cache.folder import (
     warn_once,
     write_file,
 )
+from tapeformer.dataclass import dataclass
 
 Kind = Literal["code", "machine", "model", "source"]
 MAGIC = b"tapeformer cache 1\n"

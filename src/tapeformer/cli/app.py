@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from tapeformer.cli.exits import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OF_OUTCOME
 from tapeformer.faults import TapeformerError
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 COMMANDS = (
     *("machines", "show", "convert", "simulate", "compile", "run", "verify", "info", "queue"),

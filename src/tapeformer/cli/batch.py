@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,8 +13,9 @@ import typer
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.output import print_json
 from tapeformer.cli.progress import Watch
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import standard_stream
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from tapeformer.drawing.chain import chain_svg
 from tapeformer.gallery import gallery_machine, gallery_names
 from tapeformer.inference.run import run
 from tapeformer.inference.stream import StreamedToken, stream
-from tapeformer.simulator import Configuration, simulate
+from tapeformer.simulator.fast import simulate
+from tapeformer.simulator.result import Configuration
 
 MACHINE, WORD = "palindrome_two_tapes", "abba"
 

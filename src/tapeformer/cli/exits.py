@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 BAD_INPUT = 2
 INTERRUPTED = 130

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.formats.conventions import Conventions
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine

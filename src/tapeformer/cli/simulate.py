@@ -19,7 +19,8 @@ from tapeformer.formats import morphett
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.word import parse_word
 from tapeformer.simulator.fast import MOST_CELLS, MOST_STEPS
-from tapeformer.simulator.result import Outcome, Result
+from tapeformer.simulator.outcome import Outcome
+from tapeformer.simulator.result import Result
 
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=0, help="Stop after this many steps (status 3).")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Literal, get_args
 
 from tapeformer.constructions import DEFAULT, Construction, construction
 from tapeformer.constructions.sizes import Sizes, check_given, refuse
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import TapeformerError, did_you_mean, quoted
 
 Heads = Literal["offset", "queue"]

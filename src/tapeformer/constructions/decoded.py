@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ParamSpec
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.simulator.result import Tape
+from tapeformer.simulator.outcome import Tape
 
 Given = ParamSpec("Given")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tapeformer.constructions.decoded import Decoded
-from tapeformer.simulator.result import Tape
+from tapeformer.dataclass import dataclass
+from tapeformer.simulator.outcome import Tape
 from tapeformer.windows import Flags, Integers
 
 MOST_CELLS = 1 << 22

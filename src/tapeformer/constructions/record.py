@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tapeformer.constructions.sizes import Need, Sizes, never_grows
+from tapeformer.dataclass import dataclass
 from tapeformer.layout import Layout
 from tapeformer.windows import Windows
 

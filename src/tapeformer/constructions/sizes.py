@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError
 
 MOST_WINDOW = 1 << 40

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from tapeformer.dataclass import dataclass
 from tapeformer.machine.record import TapeKind, TuringMachine
 
 

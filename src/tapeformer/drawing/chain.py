@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tapeformer.drawing.symbols import visible
-from tapeformer.simulator.result import Configuration, Tape
+from tapeformer.simulator.outcome import Tape
+from tapeformer.simulator.result import Configuration
 
 ROW, CELL, TOP = 24, 22, 44
 ARCS, TOKEN, STATE, TAPES = 96, 108, 190, 270

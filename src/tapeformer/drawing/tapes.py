@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tapeformer.drawing.symbols import visible
-from tapeformer.simulator.result import Configuration, Outcome, Tape
+from tapeformer.simulator.outcome import Outcome, Tape
+from tapeformer.simulator.result import Configuration
 
 WIDTH = 100
 

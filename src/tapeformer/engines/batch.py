@@ -8,12 +8,12 @@ same for all. A back end yields inputs in the order in which they end, several a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.dataclass import dataclass
 from tapeformer.windows import Flags, Integers, Windows, numbered_within
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.weights.bounds import FLOAT64_EXACT, HIGHEST_POSITION, embedded_range
+from tapeformer.weights.embedded import FLOAT64_EXACT, embedded_range
+from tapeformer.weights.positions import HIGHEST_POSITION
 from tapeformer.weights.record import Head, Layer, TransformerWeights
 
 Constants = NDArray[np.float64]

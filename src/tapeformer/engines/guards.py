@@ -15,7 +15,7 @@ from tapeformer.engines.attention import Attending, check_whole
 from tapeformer.engines.exact import SumCheck
 from tapeformer.engines.norm import normalised
 from tapeformer.engines.transformer import Attention, Cache, LayerNorm, Transformer
-from tapeformer.weights.bounds import HIGHEST_POSITION
+from tapeformer.weights.positions import HIGHEST_POSITION
 
 
 class RecordingCache(Cache):

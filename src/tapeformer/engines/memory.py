@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError
 
 SHARE = 0.8

@@ -17,7 +17,7 @@ from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import Generation
 from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 MOST_TOKENS = 1_100_000
 """How far a run is recorded before it is asked whether to go on."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import did_you_mean, quoted
 from tapeformer.machine.fields import FieldCheck
 from tapeformer.machine.record import AcceptOn, TapeKind, TuringMachine

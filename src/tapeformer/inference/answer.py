@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import counted
-from tapeformer.simulator.result import Outcome, Tape
+from tapeformer.simulator.outcome import Outcome, Tape
 
 
 @dataclass(frozen=True)

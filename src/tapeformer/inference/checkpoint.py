@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tapeformer.bundle.save import model_digest
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.generation import Counters, Generation
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.weights.positions import fetches_tokens
 
 FORMAT = "tapeformer-checkpoint"

@@ -34,7 +34,8 @@ from tapeformer.inference.options import check_count, check_flag
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import QueueRun
-from tapeformer.simulator.result import Configuration, Outcome
+from tapeformer.simulator.outcome import Outcome
+from tapeformer.simulator.result import Configuration
 from tapeformer.simulator.stepwise import configurations
 
 GLANCE = 0.02

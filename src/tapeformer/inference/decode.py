@@ -18,7 +18,7 @@ from tapeformer.constructions import Decoded, check_word, construction
 from tapeformer.constructions.record import ManyDecoder
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.queues.verdicts import RUNNING
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.weights.record import Factor, Token
 from tapeformer.weights.tokens import prompt_tokens
 from tapeformer.windows import Windows

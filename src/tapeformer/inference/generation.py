@@ -16,7 +16,7 @@ from tapeformer.inference.decode import Reader
 from tapeformer.inference.engine import Variant, engine_for
 from tapeformer.inference.grow import Grow, grown_window
 from tapeformer.inference.limits import MOST_STEPS, Limits
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 SHORT, LONG = 64, 4096
 """Tokens in a piece that is shown, in a short run and in a long one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tapeformer.dataclass import dataclass
 
 MOST_STEPS = 10**9
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.grow import Grow, growth
 from tapeformer.machine.record import TuringMachine

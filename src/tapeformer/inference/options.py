@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from tapeformer.compile.options import (
     checked_options,
     unknown_option,
 )
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.registry import engine_name
 from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.limits import MOST_STEPS, Limits

@@ -19,7 +19,7 @@ from tapeformer.inference.model import Source, Word, find_model, symbols_of
 from tapeformer.inference.options import run_options
 from tapeformer.inference.records import token_line
 from tapeformer.inference.run import limits_for, started
-from tapeformer.simulator.result import Outcome, Tape
+from tapeformer.simulator.outcome import Outcome, Tape
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from tapeformer.laboratory.preparation import STOP, StepMade, Symbols
 from tapeformer.laboratory.row import Row, Task
 from tapeformer.laboratory.transformer import Token
 from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.result import Outcome, Tape, trimmed, verdict
+from tapeformer.simulator.outcome import Outcome, Tape
+from tapeformer.simulator.result import trimmed, verdict
 
 DEFAULT_STEPS = 1000
 """Steps of a run whose user gave no limit: a token costs time in proportion to its context."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tapeformer.constructions import CONSTRUCTIONS, DEFAULT
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum
 from functools import cached_property
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, SourceLocation, counted, quoted
 from tapeformer.machine.fields import FieldCheck
 

@@ -16,7 +16,8 @@ from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.machine.word import checked_word
 from tapeformer.simulator.limits import checked_head, checked_number, checked_watch
-from tapeformer.simulator.result import Outcome, Result, Tape, trimmed, verdict
+from tapeformer.simulator.outcome import Outcome, Tape
+from tapeformer.simulator.result import Result, trimmed, verdict
 
 CHUNK = 1 << 17
 MOST_STEPS = 10**9

@@ -8,7 +8,8 @@ from tapeformer.machine.record import Rule, TapeKind, TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.machine.word import checked_word
 from tapeformer.simulator.limits import checked_head
-from tapeformer.simulator.result import Configuration, Result, Tape, trimmed, verdict
+from tapeformer.simulator.outcome import Tape
+from tapeformer.simulator.result import Configuration, Result, trimmed, verdict
 
 
 class Stepper:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from tapeformer.dataclass import dataclass
 from tapeformer.weights.parameters import nonzero_values, parameters
 from tapeformer.weights.record import TransformerWeights
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.dataclass import dataclass
 from tapeformer.reprs import ShortRepr
 from tapeformer.weights.matrices import dense, same, zeros
 from tapeformer.weights.record import Affine, Integers, Matrix, TransformerWeights

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tapeformer.dataclass import dataclass
 from tapeformer.weights.record import Affine, Head, Integers, Layer, Matrix, TransformerWeights
 
 

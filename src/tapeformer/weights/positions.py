@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.weights.record import TransformerWeights
 
+HIGHEST_POSITION = 2
+"""The largest entry of the positional encoding."""
+
 
 def offsets_for(weights: TransformerWeights, lengths: Mapping[str, int]) -> tuple[int, ...]:
     """Return the look-back s_r - 1 of each positional coordinate, from the length that each rule gives."""

@@ -8,12 +8,12 @@ its look-back, and the number comes from a layout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.dataclass import dataclass
 from tapeformer.reprs import ShortRepr
 
 Integers: TypeAlias = NDArray[np.int32]

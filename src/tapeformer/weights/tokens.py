@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.reprs import ShortRepr
 from tapeformer.weights.record import Factor, Token

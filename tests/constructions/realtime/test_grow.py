@@ -7,7 +7,7 @@ import pytest
 from tapeformer.constructions.realtime.grow import GrowingRun
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.run import QueueRun, factor_names
-from tapeformer.simulator import configurations
+from tapeformer.simulator.stepwise import configurations
 from tests.constructions.machines import BOUNCER, LEFT_RUNNER, RUNNER, SHUTTLE, random_machine
 from tests.constructions.realtime.workloads import REALTIME, zigzag
 

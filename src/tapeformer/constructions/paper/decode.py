@@ -10,7 +10,7 @@ from tapeformer.constructions.decoded import Decoded, tape_between, unreadable
 from tapeformer.constructions.paper.fields import Stack
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Token
-from tapeformer.simulator.result import Tape
+from tapeformer.simulator.outcome import Tape
 
 
 @dataclass(frozen=True)

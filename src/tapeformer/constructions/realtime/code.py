@@ -9,9 +9,10 @@ tape cells is kept as one symbol is: `SOME`, and the bits of each of its cells.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+from tapeformer.dataclass import dataclass
 
 if TYPE_CHECKING:
     from tapeformer.circuit.record import Literal

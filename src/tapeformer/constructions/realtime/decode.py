@@ -24,7 +24,7 @@ from tapeformer.constructions.realtime.names import (
 if TYPE_CHECKING:
     from tapeformer.layout import Layout
     from tapeformer.queues.record import Token
-    from tapeformer.simulator.result import Tape
+    from tapeformer.simulator.outcome import Tape
 
 Cell = tuple[str, ...]
 """What a cell of a column holds: a symbol, a block of them, the bottom, or nothing."""

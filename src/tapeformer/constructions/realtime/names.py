@@ -7,10 +7,9 @@ of its own; they share a length, so one head can fetch a whole column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tapeformer.constructions.realtime.code import SymbolCode
 from tapeformer.constructions.stacks import TapeStack
+from tapeformer.dataclass import dataclass
 
 TRACKS = 5
 """X: the cells of a column."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from tapeformer.dataclass import dataclass
 
 Row = tuple[int, ...]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from tapeformer.cache.key import key_for
 from tapeformer.cache.store import Store
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.memory_layout import BatchLayout, CodeLayout, MemoryLayout
 from tapeformer.weights.parameters import parameters
-from tapeformer.weights.record import Matrix, TransformerWeights
+from tapeformer.weights.record import Integers, Matrix, TransformerWeights
 
 PLAIN: dict[object, tuple[type, ...]] = {
     "int": (int,),
@@ -50,18 +51,16 @@ class Refusal:
 def key_of(weights: TransformerWeights, *rest: object) -> str:
     """Return a hash of every parameter, of the factors' sizes, and of anything else that matters."""
     sizes = [len(factor.values) for factor in weights.factors]
-    first = repr((np.__version__, sizes, weights.layer_norm, rest))
-    return key_for(first, *_parameter_parts(weights))
+    every = list(parameters(weights))
+    arrays = [array for parameter in every for array in _arrays(parameter.value)]
+    shapes = [(parameter.path, parameter.shape) for parameter in every]
+    lengths = [(array.dtype.str, array.size) for array in arrays]
+    first = repr((np.__version__, sizes, weights.layer_norm, rest, shapes, lengths))
+    return key_for(first, b"".join(array.tobytes() for array in arrays))
 
 
-def _parameter_parts(weights: TransformerWeights) -> Iterator[str | bytes]:
-    for parameter in parameters(weights):
-        value = parameter.value
-        yield repr((parameter.path, parameter.shape))
-        arrays = (
-            (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
-        )
-        yield from (array.tobytes() for array in arrays)
+def _arrays(value: Matrix | Integers) -> tuple[Integers, ...]:
+    return (value.rows, value.columns, value.values) if isinstance(value, Matrix) else (value,)
 
 
 class CodeCache:

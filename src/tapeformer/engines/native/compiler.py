@@ -8,10 +8,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.native.object_file import Placed, placed
 
 OPTIMISE = 1

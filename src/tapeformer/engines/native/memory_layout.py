@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.logic.token_words import TokenWords
 from tapeformer.engines.native.word_shape import CACHE_LINE
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.logic.machine_words import WORD_BITS
 
 if TYPE_CHECKING:

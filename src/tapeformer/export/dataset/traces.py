@@ -17,7 +17,7 @@ from tapeformer.export.dataset.words import Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import LONG, SHORT
 from tapeformer.inference.workers import Where, in_order, pool_at
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 GROUP = 16
 """Words that a worker gets at a time."""

@@ -16,7 +16,7 @@ from tapeformer.export.dataset.traces import Tracer
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.formats.registry import loads
 from tapeformer.machine.word import parse_word
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.simulator.stepwise import Stepper
 
 GLANCES = 3

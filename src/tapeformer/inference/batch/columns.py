@@ -12,7 +12,7 @@ from tapeformer.constructions.decoded_many import DecodedMany
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch.runner import BatchRunner, Block, Found
 from tapeformer.inference.records import OUTCOME_KEYS, outcome_record
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 ERROR = "error"
 """The outcome of an input that is refused, and the key of the reason."""

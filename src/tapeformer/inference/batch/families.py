@@ -32,7 +32,7 @@ from tapeformer.inference.options import RunOptions
 from tapeformer.inference.records import Record, model_record
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import machine_named
 from tapeformer.weights.family import first_map
 

@@ -12,13 +12,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from time import monotonic
 
 from tapeformer.cache.store import Store
+from tapeformer.dataclass import dataclass
 from tapeformer.engines import gpu
 from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
@@ -29,7 +30,7 @@ from tapeformer.inference.batch.recorder import Answered, AnswerLines, answer_st
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.records import Record
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 
 GROUP_SECONDS = 0.5
 MOST_LINES = 16 * INPUTS

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.constructions import construction
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.batch import Prompts
 from tapeformer.inference.decode import Reader
 from tapeformer.weights.tokens import prompt_token

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from tapeformer.dataclass import dataclass
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch.columns import ERROR, AnswerColumns, Ending, encoded, ending
 from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tapeformer.bundle.record import Bundle
+from tapeformer.dataclass import dataclass
 from tapeformer.engines.batch import BatchEngine, Budget, Ended
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
@@ -20,7 +20,7 @@ from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.limits import Limits
 from tapeformer.machine.record import TuringMachine
-from tapeformer.simulator.result import Outcome
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.windows import Integers
 
 if TYPE_CHECKING:

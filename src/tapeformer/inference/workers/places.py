@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from tapeformer.dataclass import dataclass
 from tapeformer.inference.workers.local import LocalPool, ThreadPool
 from tapeformer.inference.workers.task import Pool, Task
 

@@ -12,7 +12,7 @@ from tapeformer.constructions.realtime.grow import GrowingRun
 from tapeformer.layout import Layout
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.queues.run import QueueRun, factor_names
-from tapeformer.simulator import configurations
+from tapeformer.simulator.stepwise import configurations
 from tests.constructions.follow import MismatchError
 from tests.constructions.machines import random_machine, random_word
 from tests.constructions.realtime.workloads import SIZES

@@ -16,7 +16,7 @@ from tapeformer.constructions.post.several.names import (
 )
 from tapeformer.layout import Layout
 from tapeformer.queues.record import Token
-from tapeformer.simulator.result import Tape
+from tapeformer.simulator.outcome import Tape
 
 BACK = {NOT_YET: 0, "STAY": 0, "LEFT": 1, "RIGHT": -1}
 """By how many cells a head goes to undo its move."""

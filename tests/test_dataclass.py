@@ -1,0 +1,104 @@
+"""Records of `tapeformer.dataclass` behave as those of the standard library."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tapeformer.dataclass import dataclass
+
+Decorator = Callable[..., Any]
+
+
+def records(dataclass: Decorator) -> tuple[type, ...]:
+    """Make the same classes with one decorator or the other."""
+
+    @dataclass(frozen=True)
+    class Nothing:
+        pass
+
+    @dataclass(frozen=True)
+    class Pair:
+        first: int
+        second: str = "b"
+        hidden: int = dataclasses.field(default=0, repr=False, compare=False)
+
+    @dataclass(frozen=True)
+    class Longer(Pair):
+        third: tuple[int, ...] = ()
+
+    @dataclass(frozen=True, eq=False)
+    class Same:
+        only: int
+
+    @dataclass(frozen=True, repr=False)
+    class Named:
+        only: int
+
+        def __repr__(self) -> str:
+            return "named"
+
+    return Nothing, Pair, Longer, Same, Named
+
+
+STANDARD, OURS = records(dataclasses.dataclass), records(dataclass)
+VALUES: list[tuple[int, dict[str, Any]]] = [
+    (0, {}),
+    (1, {"first": 1}),
+    (1, {"first": 1, "second": "c"}),
+    (1, {"first": 1, "hidden": 7}),
+    (2, {"first": 1}),
+    (2, {"first": 1, "third": (2, 3)}),
+    (3, {"only": 1}),
+    (4, {"only": 1}),
+    (4, {"only": 2}),
+]
+
+
+def made(classes: tuple[type, ...]) -> list[Any]:
+    return [classes[number](**values) for number, values in VALUES]
+
+
+def test_the_same_reprs_and_signatures() -> None:
+    ours, standard = made(OURS), made(STANDARD)
+    identity = VALUES.index((3, {"only": 1}))
+    assert [repr(one) for one in ours] == [repr(one) for one in standard]
+    assert repr(ours[identity]).endswith("Same(only=1)")
+    assert [inspect.signature(one) for one in OURS] == [inspect.signature(one) for one in STANDARD]
+
+
+@pytest.mark.parametrize("one", range(len(VALUES)))
+def test_the_same_are_equal_and_have_equal_hashes(one: int) -> None:
+    ours, standard = (made(classes) for classes in (OURS, STANDARD))
+    again, again_standard = (made(classes) for classes in (OURS, STANDARD))
+    for other in range(len(VALUES)):
+        equal = standard[one] == again_standard[other]
+        assert (ours[one] == again[other]) is equal
+        assert not equal or hash(ours[one]) == hash(again[other])
+    assert ours[one] != standard[one]
+
+
+def test_no_field_can_be_set_or_deleted() -> None:
+    record = OURS[1](first=1)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        record.first = 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del record.first
+
+
+@dataclass(frozen=True)
+class Kept:
+    number: int
+    names: tuple[str, ...] = ()
+
+
+def test_records_are_replaced_and_pickled() -> None:
+    kept = Kept(3, ("a",))
+    assert pickle.loads(pickle.dumps(kept)) == kept
+    assert dataclasses.replace(kept, number=4) == Kept(4, ("a",))
+    assert len({kept, Kept(3, ("a",)), Kept(4)}) == 2
