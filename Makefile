@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test page pictures fuzz bench clean
+.PHONY: demo test types behaviour page pictures fuzz bench clean
 
 demo: .venv/user
 	@$(BIN)/python -m tapeformer.cli.demo
@@ -11,7 +11,13 @@ demo: .venv/user
 test: .venv/dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
+	@$(MAKE) --no-print-directory --jobs 2 types behaviour
+
+# mypy uses one core for two minutes when nothing is known yet: the tests start meanwhile.
+types: .venv/dev
 	$(BIN)/mypy
+
+behaviour: .venv/dev
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # The types of the explorer's page, written as comments; needs npm, nobody else does.
