@@ -27,8 +27,7 @@ def travelling(module: str, package: str = ".") -> str:
     `package` is "." where the folder is a package, as for transformers, and "" where its files are
     imported by name.
     """
-    text = _path(module).read_text(encoding="utf-8")
-    return OWN_IMPORT.sub(rf"from {package}\1 import", text)
+    return OWN_IMPORT.sub(rf"from {package}\1 import", _text(module))
 
 
 def definitions(roots: Iterable[Definition], title: str) -> str:
@@ -113,7 +112,7 @@ def _outside(module: str, names: set[str]) -> Iterator[str]:
 def _chosen(module: str, names: set[str]) -> str:
     """Return the text of some definitions of a module, in its order."""
     own, _ = _names(module)
-    lines = _path(module).read_text(encoding="utf-8").splitlines()
+    lines = _text(module).splitlines()
     nodes = sorted((own[name] for name in names), key=lambda part: part[0].lineno)
     texts = ["\n".join(lines[_first(part[0]) - 1 : part[-1].end_lineno]) for part in nodes]
     return "\n\n".join([f"# {module.replace('.', '/')}.py", *dict.fromkeys(texts)])
@@ -138,10 +137,12 @@ def _check_names(used: dict[str, set[str]]) -> None:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(_path(module).read_text(encoding="utf-8"))
+    return ast.parse(_text(module))
 
 
-def _path(module: str) -> Path:
+def _text(module: str) -> str:
+    """Return the source of a module, with the standard library's dataclass instead of ours."""
     spec = find_spec(module)
     assert spec is not None
-    return Path(str(spec.origin))
+    text = Path(str(spec.origin)).read_text(encoding="utf-8")
+    return text.replace("from tapeformer.dataclass import", "from dataclasses import")
