@@ -1,6 +1,6 @@
 """A batch on a cluster whose scheduler is killed: the same command resumes and loses nothing.
 
-`python -m tests.campaigns.cluster --seconds 60 --lines 2000000`. A scheduler and two workers are
+`python -m tests.campaigns.cluster --seconds 60 --lines 1500000`. A scheduler and two workers are
 started as processes; the batch's scheduler is killed after some seconds, which the command must tell;
 then a new one is started and the same command is run to its end. The answers are compared, byte for
 byte, with those of the same batch on this machine's own processes.
@@ -16,7 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-MODEL = ("binary_counter", "--levels", "5")
+MODEL = ("binary_counter", "--levels", "6", "--max-steps", "100")
+DIGITS = 18
+"""Of each word: so many that few words come twice soon, since equal words are answered once."""
 COMMAND = (sys.executable, "-m", "tapeformer", "run", *MODEL)
 
 
@@ -66,7 +68,7 @@ def check(folder: Path, lines: int, seconds: float) -> list[str]:
     """What is wrong after a scheduler was killed and the command run again."""
     inputs, answers, expected = (folder / name for name in ("inputs", "answers", "expected"))
     chance = random.Random(1)
-    words = ("".join(chance.choices("01", k=chance.randrange(9))) for _ in range(lines))
+    words = ("".join(chance.choices("01", k=DIGITS)) for _ in range(lines))
     inputs.write_text("".join(f"{word}\n" for word in words))
     cluster = Cluster(folder)
     process = batch(inputs, answers, "--cluster", cluster.address)
@@ -94,7 +96,7 @@ def main() -> int:
     """Runs the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--lines", type=int, default=4_000_000)
+    parser.add_argument("--lines", type=int, default=1_500_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         wrong = check(Path(folder), given.lines, given.seconds)
