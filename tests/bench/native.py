@@ -1,7 +1,7 @@
 """Measures the native engine: code generation cold and warm, and tokens per second.
 
 `python -m tests.bench.native busy_beaver_5 --construction realtime --levels 12 --base 2` prints one
-line of JSON; `--batch` measures 256 streams at once. The best of several short runs is given,
+line of JSON; `--batch` measures as many streams at once as a vector register has bits. The best of several short runs is given,
 because other work on the machine can only slow a run down.
 """
 
@@ -23,7 +23,6 @@ from tapeformer.engines import native
 from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.logic.synthesis import netlist_of
 from tapeformer.engines.native.batch import Batch
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.engines.native.packed_program import packed_program
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.decode import Reader
@@ -51,10 +50,10 @@ def single(engine: native.Engine, bundle: Bundle, tokens: int, runs: int) -> flo
 
 
 def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
-    """Tokens per second of 256 equal streams that do not stop before their limit."""
+    """Tokens per second of equal streams that do not stop before their limit."""
     reader = Reader(bundle)
-    prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)] * INPUTS)
     streams = Batch(bundle.weights, bundle.offsets, folder, watched=reader.watched)
+    prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)] * streams.inputs)
     best = 0.0
     for _ in range(runs):
         started = perf_counter()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tapeformer.bench import speed as module
-from tapeformer.bench.contests import CONTESTS, Contest, counters, mirrored
+from tapeformer.bench.contests import AT_ONCE, CONTESTS, Contest, counters, mirrored
 from tapeformer.bench.entrants import Entrant, Made, of_batch, of_engine, of_peer, of_simulator
 from tapeformer.bench.peers import MISSING, peer_machine, peer_run
 from tapeformer.bench.speed import Patience, contest_rows, round_robin, speed, summary
@@ -136,5 +136,5 @@ def test_every_contest_names_a_machine_and_words_of_its_alphabet() -> None:
     for contest in CONTESTS:
         alphabet = set(gallery_machine(contest.machine_name).symbols)
         assert set(contest.word).union(*contest.batch) <= alphabet
-    assert len(set(counters(14))) == len(set(mirrored(128))) == 256
+    assert len(set(counters(14))) == len(set(mirrored(128))) == AT_ONCE
     assert all(word == word[::-1] for word in mirrored(16))

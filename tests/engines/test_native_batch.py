@@ -13,7 +13,6 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import memory
 from tapeformer.engines.native import batch as batches
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.answer import Answer
@@ -24,6 +23,14 @@ from tapeformer.weights.parameters import with_sign_flipped
 PALINDROME = compile_machine(
     gallery_machine("palindrome"), CompileOptions("paper", levels=2, base=4)
 )
+
+
+@pytest.fixture(params=[256, 512], autouse=True)
+def inputs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Code for registers of both sizes, whatever this processor has."""
+    bits: int = request.param
+    monkeypatch.setattr(batches, "vector_bits", lambda: bits)
+    return bits
 
 
 def words(count: int, longest: int) -> list[tuple[str, ...]]:
@@ -49,9 +56,11 @@ def test_a_batch_equals_single_runs(max_steps: int, tmp_path: Path) -> None:
     assert found == [alone(PALINDROME, word, max_steps) for word in given]
 
 
-def test_more_inputs_than_bits_and_some_that_do_not_fit(tmp_path: Path) -> None:
+def test_more_inputs_than_bits_and_some_that_do_not_fit(inputs: int, tmp_path: Path) -> None:
     runner = BatchRunner(PALINDROME, BatchOptions(cache=tmp_path))
-    given = [("a", "x"), *words(INPUTS + 9, 4)]
+    given = [("a", "x"), *words(inputs + 9, 4)]
+    assert runner.batch is not None
+    assert runner.batch.inputs == inputs
     found = runner.answers(given)
     assert isinstance(found[0], TapeformerError)
     accepted = [plain(answer).outcome.value == "accept" for answer in found[1:]]

@@ -50,12 +50,13 @@ def alone(model: SmallModel, weights: TransformerWeights) -> NDArray[np.int32]:
     return engine.advance(TOKENS)
 
 
-def test_random_members_side_by_side_equal_each_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", [64, 256, 512])
+def test_random_members_side_by_side_equal_each_alone(inputs: int, tmp_path: Path) -> None:
     compared = 0
     for model, family, picked in list(families())[:10]:
         members = [family.member(choice) for choice in picked]
         try:
-            batch = FamilyBatch(family, model.offsets, tmp_path, watched=[0])
+            batch = FamilyBatch(family, model.offsets, tmp_path, watched=[0], inputs=inputs)
         except NotLogicError:
             continue
         prompts = prompts_of([np.asarray(model.prompt, np.int32)] * len(members))

@@ -9,13 +9,15 @@ from functools import cached_property
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.gallery import gallery_machine
 from tapeformer.machine.record import TuringMachine
 
 BEAVER = "busy_beaver_5"
 MOST = 10**6
 """Steps after which a run is cut off."""
+
+AT_ONCE = 512
+"""Words in a batch: as many as vector registers have bits, at most."""
 
 SLOW: Mapping[str, int] = {"dense": 30, "sparse": 600}
 """Tokens after which a run of a slow engine is cut off."""
@@ -54,18 +56,18 @@ class Contest:
 
 def counters(digits: int) -> tuple[str, ...]:
     """Different numbers to count on from, all with room for a long run."""
-    return tuple(format(number, f"0{digits}b") for number in range(INPUTS))
+    return tuple(format(number, f"0{digits}b") for number in range(AT_ONCE))
 
 
 def mirrored(letters: int) -> tuple[str, ...]:
     """Different palindromes."""
-    halves = (format(number, f"0{letters // 2}b") for number in range(INPUTS))
+    halves = (format(number, f"0{letters // 2}b") for number in range(AT_ONCE))
     return tuple((half + half[::-1]).replace("0", "a").replace("1", "b") for half in halves)
 
 
 def products(digits: int) -> tuple[str, ...]:
     """Different pairs of numbers to multiply, of equal lengths."""
-    numbers = [format(5 * number + 1, f"0{digits}b") for number in range(2 * INPUTS)]
+    numbers = [format(5 * number + 1, f"0{digits}b") for number in range(2 * AT_ONCE)]
     return tuple(f"{a}#{b}" for a, b in zip(numbers[::2], numbers[1::2], strict=True))
 
 

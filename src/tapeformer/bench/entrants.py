@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
-from tapeformer.engines.batch import Budget, prompts_of
+from tapeformer.engines.batch import Budget, Ended, prompts_of
 from tapeformer.engines.native.batch import Batch
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
 from tapeformer.inference.decode import Reader
@@ -123,15 +122,17 @@ def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
 
 def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) -> Entrant:
     """Run many inputs at once in this process, each to its verdict or a number of steps."""
-    assert len(words) <= INPUTS
-    reader = Reader(bundle)
+    reader, budget = Reader(bundle), Budget(steps, 1 << 62)
     batch = Batch(bundle.weights, bundle.offsets, folder, watched=reader.watched)
-    prompts = prompts_of([prompt_rows(reader, word) for word in words])
+    rows = [prompt_rows(reader, word) for word in words]
+    starts = range(0, len(rows), batch.inputs)
+    groups = [prompts_of(rows[start : start + batch.inputs]) for start in starts]
 
     def once() -> Made:
         started = perf_counter()
-        budget = Budget(steps, 1 << 62)
-        ended = list(batch.run(prompts, reader.goes_on, reader.step_values, budget))
+        ended: list[Ended] = []
+        for prompts in groups:
+            ended += batch.run(prompts, reader.goes_on, reader.step_values, budget)
         seconds = perf_counter() - started
         tokens = sum(int(end.tokens.sum()) for end in ended)
         return Made(tokens, sum(int(end.counted.sum()) for end in ended), seconds)

@@ -47,7 +47,7 @@ def engines(bundle: Bundle, folder: Path) -> dict[str, Answering]:
         "sparse": lambda words: [_alone(bundle, word, "sparse") for word in words],
         "native, one by one": lambda words: list(_one_by_one(bundle, words, folder)),
     }
-    for name, engine in (("native, 256 at once", "native"), ("gpu", "gpu")):
+    for name, engine in (("native, many at once", "native"), ("gpu", "gpu")):
         if engine == "native" or has_gpu():
             options = BatchOptions(engine, max_steps=STEPS, cache=folder)
             found[name] = _together(bundle, options)

@@ -13,7 +13,6 @@ import tapeformer as tf
 from tapeformer.engines import native
 from tapeformer.engines.batch import Budget, prompts_of
 from tapeformer.engines.native.batch import Batch, _Run
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.inference.decode import Reader
 from tests.campaigns.soak.trial import Checked, WrongError
 
@@ -65,7 +64,7 @@ class LaneTrial:
         for engine, prompt in zip(singles, prompts, strict=True):
             engine.prompt([tuple(row) for row in prompt.tolist()])
         batch = Batch(weights, offsets, watched=reader.watched)
-        lanes = prompts_of([prompts[lane % WORDS] for lane in range(INPUTS)])
+        lanes = prompts_of([prompts[lane % WORDS] for lane in range(batch.inputs)])
         asked = batch._asked(reader.goes_on, ())
         work = _Run(batch, lanes, asked, 1, Budget(FAR, FAR))
         for place in range(len(prompts[0])):
@@ -76,7 +75,7 @@ class LaneTrial:
             rows = np.concatenate([engine.advance(1) for engine in singles])
             _compare(batch, work.newest, rows, made)
             made += 1
-        return Checked(tokens=made * INPUTS)
+        return Checked(tokens=made * batch.inputs)
 
 
 def _compare(batch: Batch, place: int, rows: NDArray[np.int32], made: int) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tapeformer as tf
-from tapeformer.engines.native.batch_memory import INPUTS as SAMPLE
 from tapeformer.inference.batch import BatchModel, Inputs, engine_choice, files
+from tapeformer.inference.batch.engine_choice import SAMPLE
 
 WORDS = [f"{number:b}" for number in range(SAMPLE + 44)]
 

@@ -16,11 +16,11 @@ import pytest
 from tapeformer.bundle.save import bundle_files
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, Summary, files, run_file
+from tapeformer.inference.batch.files import FEWEST_LINES, first_group
 from tapeformer.inference.batch.prompts import CodedWords
 from tapeformer.inference.batch.recorder import AnswerLines
 from tapeformer.inference.batch.runner import BatchRunner, Block
@@ -46,7 +46,7 @@ def words(count: int) -> list[str]:
 
 
 def test_answers_come_in_order_and_by_two_processes(model: BatchModel, tmp_path: Path) -> None:
-    given, answers, seen = words(2 * INPUTS + 5), tmp_path / "answers", [0]
+    given, answers, seen = words(2 * FEWEST_LINES + 5), tmp_path / "answers", [0]
 
     def watch(done: int) -> bool:
         seen.append(done)
@@ -103,7 +103,7 @@ class KilledError(BaseException):
 def test_killed_while_it_writes(
     written: int, model: BatchModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = words(INPUTS + 40)
+    given = words(600)
     whole, answers = tmp_path / "whole", tmp_path / "answers"
     run_file(model, inputs_of(*given), whole, where=Where(processes=1))
     write, calls = os.write, []
@@ -124,12 +124,12 @@ def test_killed_while_it_writes(
 
 
 def test_a_run_that_is_told_to_stop_goes_on_later(model: BatchModel, tmp_path: Path) -> None:
-    answers, inputs = tmp_path / "answers", inputs_of(*words(INPUTS + 9))
+    answers, inputs = tmp_path / "answers", inputs_of(*words(600))
     stopped = run_file(
         model, inputs, answers, where=Where(processes=1), watch=lambda done: done == 0
     )
-    assert stopped.answered == INPUTS
-    assert run_file(model, inputs, answers, where=Where(processes=1)).answered == INPUTS + 9
+    assert stopped.answered == first_group(600, Where(processes=1))
+    assert run_file(model, inputs, answers, where=Where(processes=1)).answered == 600
 
 
 def test_answers_of_something_else_are_refused_and_kept(model: BatchModel, tmp_path: Path) -> None:
@@ -231,9 +231,19 @@ def test_a_worker_knows_how_many_share_the_memory(
         return ThreadPool(task)
 
     monkeypatch.setattr(files, "pool_at", pool_at)
-    for count in (1, INPUTS, INPUTS + 1):
+    for count in (1, FEWEST_LINES, FEWEST_LINES + 1):
         run_file(model, inputs_of(*words(count)), tmp_path / f"answers {count}")
     assert asked == [1, 1, 2]
+
+
+def test_first_groups_fill_registers_once_every_core_has_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two = Where(processes=2)
+    for bits, groups in ((256, [256, 256, 256, 256]), (512, [256, 256, 300, 512])):
+        monkeypatch.setattr(files, "vector_bits", lambda bits=bits: bits)
+        assert [first_group(lines, two) for lines in (1, 512, 600, 5000)] == groups
+        assert first_group(600, Where(cluster="tcp://127.0.0.1:1")) == bits
 
 
 def test_two_runs_do_not_write_one_file(model: BatchModel, tmp_path: Path) -> None:

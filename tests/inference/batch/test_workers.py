@@ -19,7 +19,6 @@ from tapeformer.bench.sweep import swept
 from tapeformer.bench.theorem import Point, measure
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.native.batch_memory import INPUTS as SIDE_BY_SIDE
 from tapeformer.export.dataset import DatasetOptions, write_dataset
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
@@ -93,7 +92,7 @@ def killing(victims: Callable[[], list[int]]) -> Callable[[int], bool]:
 def test_a_process_that_dies_costs_no_answer(
     tmp_path: Path, alone: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_LINES", SIDE_BY_SIDE)
+    monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
 
     def victims() -> list[int]:
@@ -135,7 +134,7 @@ def cluster() -> Iterator[LocalCluster]:
 def test_a_cluster_whose_worker_dies_loses_no_answer(
     tmp_path: Path, alone: bytes, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_LINES", SIDE_BY_SIDE)
+    monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
     where = Where(cluster=cluster.scheduler_address)
     victims = [nanny.process.pid for nanny in cluster.workers.values()]

@@ -1,4 +1,4 @@
-"""The native engine: gates as machine code, one stream or 256 at once."""
+"""The native engine: gates as machine code, one stream or hundreds at once."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.logic.attention_offsets import FOR_EVER, AttentionOffsets
 from tapeformer.engines.memory import Costs, check_memory
-from tapeformer.engines.native.batch_memory import INPUTS, BatchMemory
+from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.build import batch_code
 from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.native.calling_convention import (
@@ -20,10 +20,9 @@ from tapeformer.engines.native.calling_convention import (
     FRESH,
     LANE_ROWS,
     LIVE,
-    SHAPE,
     UNENDED,
 )
-from tapeformer.engines.native.compiler import loaded
+from tapeformer.engines.native.compiler import loaded, vector_bits
 from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
 from tapeformer.engines.native.memory_layout import aligned
 from tapeformer.weights.family import WeightFamily, family_of_one
@@ -38,18 +37,17 @@ FAR = 1 << 16
 """A limit that is at least so many tokens away need not be known more exactly."""
 PLACES = 64
 """Places of prompts whose words are made at once."""
-ROW = SHAPE.elements
-"""64-bit numbers that have a bit for each input."""
 
 
 class FamilyBatch:
-    """Machine code for up to 256 inputs, each to a member of a family of models.
+    """Machine code for many inputs, each to a member of a family of models.
 
     Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
-    do the same side by side, and must all find room in memory.
+    do the same side by side, and must all find room in memory. `inputs`: how many at once, a multiple of
+    64; as many as a vector register has bits where that is not said.
     """
 
-    name, inputs = "native", INPUTS
+    name = "native"
 
     def __init__(
         self,
@@ -59,13 +57,14 @@ class FamilyBatch:
         processes: int = 1,
         *,
         watched: Iterable[int] = (),
+        inputs: int | None = None,
     ) -> None:
-        code = batch_code(family, CodeCache(cache), sorted(set(watched)))
-        self.family = family
+        self.family, self.inputs = family, inputs or vector_bits()
+        code = batch_code(family, CodeCache(cache), sorted(set(watched)), self.inputs)
         self.layout, self.window = code.layout, window_for(offsets)
         self.distances = AttentionOffsets(family.weights, offsets, self.window)
         self.places = BatchMemory(code.layout, self.distances.farthest)
-        octets = 8 * ROW * self.places.words
+        octets = code.layout.shape.octets * self.places.words
         check_memory(Costs("batch", processes * octets, 0, None), self.window)
         self.code = loaded(code.machine_code, numbers=2)
         self.memory = self.places.allocate()
@@ -89,7 +88,7 @@ class FamilyBatch:
             if choice is None:
                 raise ValueError("weights that do not belong to the family")
             chosen[starts + np.asarray(choice, np.int64), lane] = True
-        return self._run(prompts, stop, count, budget, packed(chosen, INPUTS))
+        return self._run(prompts, stop, count, budget, packed(chosen, self.inputs))
 
     def _run(
         self,
@@ -116,7 +115,7 @@ class FamilyBatch:
 
 
 class Batch(FamilyBatch):
-    """Machine code for up to 256 inputs of one model."""
+    """Machine code for many inputs of one model."""
 
     def __init__(
         self,
@@ -126,8 +125,10 @@ class Batch(FamilyBatch):
         processes: int = 1,
         *,
         watched: Iterable[int] = (),
+        inputs: int | None = None,
     ) -> None:
-        super().__init__(family_of_one(weights), offsets, cache, processes, watched=watched)
+        family = family_of_one(weights)
+        super().__init__(family, offsets, cache, processes, watched=watched, inputs=inputs)
 
     def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end."""
@@ -143,9 +144,10 @@ class _PromptWords:
         common = bits.all(axis=1)
         self.varying = np.flatnonzero(bits.any(axis=1) & ~common)
         self.bits = bits[self.varying]
-        self.words = np.where(common, ~np.uint64(0), np.uint64(0))[:, None].repeat(ROW, axis=1)
+        alike = np.where(common, ~np.uint64(0), np.uint64(0))
+        self.words = alike[:, None].repeat(batch.layout.shape.elements, axis=1)
         self.all_read = min(prompts.lengths.tolist(), default=0)
-        self.begin, self.made = 0, np.zeros((0, len(self.varying), ROW), np.uint64)
+        self.begin, self.made = 0, np.zeros((0, *self.words[self.varying].shape), np.uint64)
 
     def write(self, place: int) -> None:
         """Replace the token at a place, for all inputs whose prompts reach so far."""
@@ -154,7 +156,7 @@ class _PromptWords:
         self.words[self.varying] = self.made[place - self.begin]
         memory, mask = self.batch.memory, None
         if place >= self.all_read:
-            mask = packed(self.prompts.lengths > place, INPUTS)
+            mask = packed(self.prompts.lengths > place, self.batch.inputs)
         for there, here in self.batch.places.parts(place):
             if mask is None:
                 memory[there] = self.words[here]
@@ -164,7 +166,7 @@ class _PromptWords:
     def _make(self, place: int) -> None:
         """Make the words that differ between inputs, for the next places."""
         found = self.bits[:, self.prompts.ids[place : place + PLACES]]
-        self.begin, self.made = place, packed(found.swapaxes(0, 1), INPUTS)
+        self.begin, self.made = place, packed(found.swapaxes(0, 1), self.batch.inputs)
 
 
 class _Run:
@@ -185,14 +187,14 @@ class _Run:
         self.batch, self.prompts, self.budget, self.asked = batch, prompts, budget, asked
         self.words = _PromptWords(batch, prompts)
         self.weight = weight
-        spilled = batch.layout.spill_slots
-        self.slots = aligned(spilled + batch.layout.choices, ROW)
+        spilled, row = batch.layout.spill_slots, batch.layout.shape.elements
+        self.slots = aligned(spilled + batch.layout.choices, row)
         self.slots[spilled:] = 0 if choices is None else choices
-        numbers = aligned(COUNTER + batch.layout.margin_digits, ROW)
+        numbers = aligned(COUNTER + batch.layout.margin_digits, row)
         self.counters, self.margin = numbers[:COUNTER], numbers[COUNTER:]
-        self.lanes = aligned(LANE_ROWS + 2 * 64, ROW)
+        self.lanes = aligned(LANE_ROWS + 2 * 64, row)
         self.lanes[UNENDED] = ~np.uint64(0)
-        times = self.lanes[LANE_ROWS:].reshape(2, INPUTS).view(np.int64)
+        times = self.lanes[LANE_ROWS:].reshape(2, batch.inputs).view(np.int64)
         times[:] = -1
         self.first_at, self.ended_at = times
         self.pending, self.begins = np.zeros(len(prompts), bool), set(prompts.lengths.tolist())
@@ -223,7 +225,7 @@ class _Run:
             return
         begin = self.prompts.lengths == place + 1
         self.pending |= begin
-        mask = packed(begin, INPUTS)
+        mask = packed(begin, self.batch.inputs)
         self.lanes[LIVE] |= mask
         self.lanes[FRESH] |= mask
         self.margin |= mask
@@ -284,7 +286,7 @@ class _Run:
         """Report inputs, which are under way no longer."""
         lanes = np.flatnonzero(which)
         self.pending &= ~which
-        self.lanes[LIVE] &= ~packed(which, INPUTS)
+        self.lanes[LIVE] &= ~packed(which, self.batch.inputs)
         ends = self.ended_at[lanes] if stopped else np.full(len(lanes), self.newest)
         lengths = self.prompts.lengths[lanes]
         tokens, first = ends + 1 - lengths, self.first_at[lanes]

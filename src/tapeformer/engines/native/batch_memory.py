@@ -8,12 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.logic.factor_codes import codes, digits_of, values_by_code
-from tapeformer.engines.native.calling_convention import SHAPE, WORD_OCTETS, entry_words
 from tapeformer.engines.native.memory_layout import BatchLayout, aligned
 from tapeformer.windows import Integers
-
-INPUTS = SHAPE.bits
-"""As many as a word has bits."""
 
 
 class BatchMemory:
@@ -23,8 +19,9 @@ class BatchMemory:
     """
 
     def __init__(self, layout: BatchLayout, farthest: Integers) -> None:
-        self.layout, token = layout, layout.words
+        self.layout, self.shape, token = layout, layout.shape, layout.words
         self.sizes = np.array(token.sizes)
+        entry_words, octets = self.shape.entry_words, self.shape.octets
         newest = entry_words(token.resident_words)
         starts, strides, masks = [0], [newest], [1]
         self.words = 2 * newest
@@ -35,14 +32,14 @@ class BatchMemory:
             masks.append(length - 1)
             self.words += length * entry_words(words)
         self.starts, self.strides, self.masks = map(np.array, (starts, strides, masks))
-        geometry = [[WORD_OCTETS * start, mask] for start, mask in zip(starts, masks, strict=True)]
+        geometry = [[octets * start, mask] for start, mask in zip(starts, masks, strict=True)]
         self.geometry = np.array(geometry[1:], np.int64).reshape(-1)
         self._place_words()
         self._place_factors()
 
     def allocate(self) -> NDArray[np.uint64]:
         """Return the memory itself."""
-        return aligned(self.words, SHAPE.elements)
+        return aligned(self.words, self.shape.elements)
 
     def _place_words(self) -> None:
         """Find the ring of every word (the resident ones first) and its number there."""

@@ -32,9 +32,9 @@ def _single_key(weights: TransformerWeights) -> str:
 
 
 def batch_code(
-    family: WeightFamily, cache: CodeCache, watched: Sequence[int]
+    family: WeightFamily, cache: CodeCache, watched: Sequence[int], inputs: int
 ) -> MachineCode[BatchLayout]:
-    """Return machine code for many inputs at once, each to a member of a family.
+    """Return machine code for so many inputs at once, each to a member of a family.
 
     `watched` are factors to be looked at.
     """
@@ -42,9 +42,9 @@ def batch_code(
     def make() -> MachineCode[BatchLayout]:
         from tapeformer.engines.native import codegen
 
-        return codegen.batch(family, watched)
+        return codegen.batch(family, watched, inputs)
 
     shifts = family.shifts
     entries = (shifts.rows.tobytes(), shifts.columns.tobytes(), shifts.values.tobytes())
-    asked = ("batch", family.sizes, entries, tuple(watched), target())
+    asked = ("batch", family.sizes, entries, tuple(watched), inputs, target())
     return cache.get(key_of(family.weights, *asked), make)

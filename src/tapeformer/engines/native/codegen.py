@@ -60,10 +60,10 @@ def _is_shorter(program: Program, netlist: Netlist) -> bool:
 
 
 @_garbage_kept()
-def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[BatchLayout]:
-    """Return bit-sliced code for many inputs, each to a member of a family.
+def batch(family: WeightFamily, watched: Sequence[int], inputs: int) -> MachineCode[BatchLayout]:
+    """Return bit-sliced code for so many inputs, each to a member of a family.
 
-    `watched` are factors that ends and counts depend on.
+    `watched` are factors that ends and counts depend on; a word has a bit for each input.
     """
     netlist = family_netlist(family)
     sizes = [len(factor) for factor in netlist.token]
@@ -73,8 +73,9 @@ def batch(family: WeightFamily, watched: Sequence[int] = ()) -> MachineCode[Batc
     liveness = Liveness(program)
     common = _common(netlist, program, liveness, stores_words)
     kept = (words.sizes, words.resident, words.coded, words.rings)
-    layout = BatchLayout(*common, *kept, len(netlist.choices))
-    return MachineCode(layout, object_code(llvm_batch_text(program, words, liveness)))
+    layout = BatchLayout(*common, *kept, len(netlist.choices), inputs)
+    text = llvm_batch_text(program, words, liveness, layout.shape)
+    return MachineCode(layout, object_code(text))
 
 
 def _single(netlist: Netlist, program: Program, masks: ValueMasks) -> MachineCode[MemoryLayout]:

@@ -6,8 +6,10 @@ llvmlite is imported when it is used, not when the engine is imported.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from itertools import takewhile
 from typing import Any
 
@@ -30,6 +32,12 @@ def target() -> str:
     return f"{llvmlite.__version__} {_processor()}"
 
 
+def vector_bits() -> int:
+    """Return the bits of a vector register: 512 with AVX-512, 256 otherwise."""
+    return 512 if re.search(r"(?<!-)\bavx512f\b", _processor()) else 256
+
+
+@cache
 def _processor() -> str:
     """Return the processor's model and features, as Linux tells them or else as LLVM does."""
     told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")

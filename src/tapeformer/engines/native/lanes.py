@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.native.batch_memory import BatchMemory
-from tapeformer.engines.native.calling_convention import WORD_OCTETS
 from tapeformer.windows import Flags, Found, Integers
 
 Words = NDArray[np.uint64]
@@ -88,13 +87,14 @@ class LaneTokens:
         if rings.size and (rings == rings.flat[0]).all():
             rings = rings.flat[0]
         entries = memory.starts[rings] + (self.places & memory.masks[rings]) * memory.strides[rings]
-        starts = WORD_OCTETS * entries + self.lanes
         first = memory.index[np.minimum(memory.first[factor], len(memory.index) - 1)]
-        found: Integers = starts + WORD_OCTETS * first
+        found: Integers = memory.shape.octets * (entries + first) + self.lanes
         return found
 
     def _at(self, starts: Integers, words: Integers | int) -> Flags:
-        found: Flags = (self.octets.take(starts + WORD_OCTETS * words) & self.bits) != 0
+        found: Flags = (
+            self.octets.take(starts + self.memory.shape.octets * words) & self.bits
+        ) != 0
         return found
 
 
@@ -112,9 +112,10 @@ class LaneWindows:
         self.lanes, self.lane = lanes, lanes >> 3
         self.bit = (1 << (lanes & 7)).astype(np.uint8)
         self.lengths = np.minimum(ends + 1, window)
-        flags, self.input_of = np.zeros(8 * WORD_OCTETS, bool), np.zeros(8 * WORD_OCTETS, np.int64)
+        most = memory.shape.bits
+        flags, self.input_of = np.zeros(most, bool), np.zeros(most, np.int64)
         flags[lanes], self.input_of[lanes] = True, np.arange(len(lanes))
-        self.used = packed(flags, len(flags))
+        self.used = packed(flags, most)
 
     def at(self, inputs: Integers, ages: Integers) -> LaneTokens:
         """Return the tokens of some ages in the windows of some inputs."""
@@ -132,7 +133,7 @@ class LaneWindows:
         """Return the value of each resident factor in one of the two tokens."""
         memory = self.memory
         (there, _), *_ = memory.parts(turn)
-        bits = unpacked(self.words[there], 8 * WORD_OCTETS)
+        bits = unpacked(self.words[there], memory.shape.bits)
         numbered = bits * memory.resident_values[:, None]
         values = np.add.reduceat(numbered, memory.resident_starts, axis=0)
         return values[:, self.lanes].astype(np.int64)
@@ -140,7 +141,7 @@ class LaneWindows:
     def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
         """Find those of the newest tokens that have values, or that have them not.
 
-        A ring is searched whole, 256 inputs at a time; what is older is left out then.
+        A ring is searched whole, for all inputs at once; what is older is left out then.
         """
         coded = self.memory.coded[factors]
         found = [self._found_newest(np.flatnonzero(~coded), factors, values, having)]

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from tapeformer.engines.logic.program import LoadFetched, Program, Store, StoreNext
 from tapeformer.engines.logic.token_words import TokenWords
-from tapeformer.engines.native.calling_convention import SHAPE, WORD_OCTETS, entry_words
 from tapeformer.engines.native.llvm_functions import (
     Liveness,
     StraightLineFunction,
     function_ranges,
 )
-from tapeformer.engines.native.word_shape import CACHE_LINE
+from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
 
 NEWEST, NEXT, FIRST_RING = range(3)
 """Entries of the table: the newest token, the next one; then for each ring the next token's place in
@@ -26,8 +25,8 @@ it, the newest one's, and those that its heads attend to."""
 class AddressTable:
     """Which entry of the table has which address."""
 
-    def __init__(self, words: TokenWords) -> None:
-        self.words = words
+    def __init__(self, words: TokenWords, shape: WordShape) -> None:
+        self.words, self.shape = words, shape
         self.entries: dict[tuple[int, int | str], int] = {}
         for ring, (_, _, *heads) in enumerate(words.rings):
             keys: tuple[int | str, ...] = ("next", "newest", *heads)
@@ -40,6 +39,10 @@ class AddressTable:
         size = 8 * (FIRST_RING + len(self.entries))
         return -(-size // CACHE_LINE) * CACHE_LINE
 
+    def entry_octets(self, words: int) -> int:
+        """Return the bytes from one token of so many words to the next."""
+        return self.shape.octets * self.shape.entry_words(words)
+
 
 class BatchFunction(StraightLineFunction):
     """One function: its addresses come from the table."""
@@ -47,7 +50,7 @@ class BatchFunction(StraightLineFunction):
     def __init__(
         self, number: int, indices: range, program: Program, table: AddressTable, liveness: Liveness
     ) -> None:
-        super().__init__(number, indices, program, SHAPE, liveness)
+        super().__init__(number, indices, program, table.shape, liveness)
         self.table = table
         self.bases: set[str] = set()
 
@@ -111,23 +114,23 @@ def locate_text(table: AddressTable) -> str:
     lines = [
         "define internal void @locate(ptr %memory, i64 %now, ptr %back, ptr %geometry, ptr %table) {",
         "%after = add i64 %now, 1",
-        *_newest(table.words.resident_words),
+        *_newest(table),
     ]
     for ring, (_, words, *heads) in enumerate(table.words.rings):
         lines += _ring(ring)
         for key, place in (("next", "%after"), ("newest", "%now")):
-            lines += _place(ring, words, place, f"{ring}.{key}", table.entries[ring, key])
+            lines += _place(table, (ring, key), words, place)
         for head in heads:
             name = f"{ring}.{head}"
             lines += _number("%back", head, f"back.{name}")
             lines.append(f"%at.{name} = sub i64 %now, %back.{name}")
-            lines += _place(ring, words, f"%at.{name}", name, table.entries[ring, head])
+            lines += _place(table, (ring, head), words, f"%at.{name}")
     return "\n".join([*lines, "ret void", "}"])
 
 
-def _newest(words: int) -> Iterator[str]:
+def _newest(table: AddressTable) -> Iterator[str]:
     """Two tokens take turns: the newest one at its place modulo 2."""
-    size = WORD_OCTETS * entry_words(words)
+    size = table.entry_octets(table.words.resident_words)
     for name, place, entry in (("newest", "%now", NEWEST), ("next", "%after", NEXT)):
         yield f"%{name}.p = and i64 {place}, 1"
         yield f"%{name}.o = mul i64 %{name}.p, {size}"
@@ -141,12 +144,15 @@ def _ring(ring: int) -> Iterator[str]:
     yield f"%ring.{ring} = getelementptr i8, ptr %memory, i64 %start.{ring}"
 
 
-def _place(ring: int, words: int, place: str, name: str, entry: int) -> Iterator[str]:
-    """Write the address of a place in a ring to the table."""
+def _place(
+    table: AddressTable, key: tuple[int, int | str], words: int, place: str
+) -> Iterator[str]:
+    """Write the address of a place in a ring of tokens of so many words to the table."""
+    ring, name = key[0], f"{key[0]}.{key[1]}"
     yield f"%p.{name} = and i64 {place}, %mask.{ring}"
-    yield f"%o.{name} = mul i64 %p.{name}, {WORD_OCTETS * entry_words(words)}"
+    yield f"%o.{name} = mul i64 %p.{name}, {table.entry_octets(words)}"
     yield f"%a.{name} = getelementptr i8, ptr %ring.{ring}, i64 %o.{name}"
-    yield from _entry(entry, f"%a.{name}")
+    yield from _entry(table.entries[key], f"%a.{name}")
 
 
 def _entry(entry: int, value: str) -> Iterator[str]:

@@ -17,7 +17,6 @@ from tapeformer.engines.native.calling_convention import (
     FRESH,
     LANE_ROWS,
     LIVE,
-    SHAPE,
     UNENDED,
 )
 from tapeformer.engines.native.llvm_batch_functions import (
@@ -34,15 +33,15 @@ STOP, COUNTED = 0, 1
 """Numbers of `asked`: the word that says that an input goes on, how many words are counted; then the
 word and the digit of each of them."""
 
-WORD = SHAPE.type
 
-
-def llvm_batch_text(program: Program, words: TokenWords, liveness: Liveness) -> str:
+def llvm_batch_text(
+    program: Program, words: TokenWords, liveness: Liveness, shape: WordShape
+) -> str:
     """Return a module with the function `run`."""
-    table = AddressTable(words)
+    table = AddressTable(words, shape)
     texts = batch_functions(program, table, liveness)
     loop = "\n".join(_loop(program, table, len(texts), liveness))
-    return "\n".join([*texts, locate_text(table), _note(SHAPE), loop])
+    return "\n".join([*texts, locate_text(table), _note(shape), loop])
 
 
 def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness) -> Iterator[str]:
@@ -53,6 +52,7 @@ def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness
     the places of its first counted token and of its end; `asked`; the counters and after them the
     smallest margin. It returns the tokens made.
     """
+    shape, word = table.shape, table.shape.type
     yield (
         "define i64 @run(ptr %memory, i64 %position, i64 %most, ptr %back, ptr %geometry,"
         " ptr %slots, ptr %lanes, ptr %asked, ptr %counters) {"
@@ -62,25 +62,25 @@ def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness
         yield f"%{name}.p = getelementptr i64, ptr %asked, i64 {index}"
         yield f"%{name} = load i64, ptr %{name}.p"
     yield f"%pairs = getelementptr i64, ptr %asked, i64 {COUNTED + 1}"
-    yield f"%margin = getelementptr {WORD}, ptr %counters, i64 {COUNTER}"
-    yield f"%first.at = getelementptr {WORD}, ptr %lanes, i64 {LANE_ROWS}"
-    yield f"%ended.at = getelementptr i64, ptr %first.at, i64 {SHAPE.bits}"
+    yield f"%margin = getelementptr {word}, ptr %counters, i64 {COUNTER}"
+    yield f"%first.at = getelementptr {word}, ptr %lanes, i64 {LANE_ROWS}"
+    yield f"%ended.at = getelementptr i64, ptr %first.at, i64 {shape.bits}"
     for name, row in (
         ("before", LIVE),
         ("fresh", FRESH),
         ("unended", UNENDED),
         ("doubted", DOUBTED),
     ):
-        yield f"%{name}.p = getelementptr {WORD}, ptr %lanes, i64 {row}"
+        yield f"%{name}.p = getelementptr {word}, ptr %lanes, i64 {row}"
     yield "br label %loop"
     yield from _token(pieces)
-    yield slot(SHAPE, "%slots", liveness.slots[program.guard], "%guard")
-    yield f"%before = load {WORD}, ptr %before.p\n%fresh = load {WORD}, ptr %fresh.p"
-    yield f"%doubt = and {WORD} %guard, %before"
-    yield f"%live = xor {WORD} %before, %doubt"
-    yield from margins(program, SHAPE, liveness, "%live")
-    yield from _count()
-    yield from _events()
+    yield slot(shape, "%slots", liveness.slots[program.guard], "%guard")
+    yield f"%before = load {word}, ptr %before.p\n%fresh = load {word}, ptr %fresh.p"
+    yield f"%doubt = and {word} %guard, %before"
+    yield f"%live = xor {word} %before, %doubt"
+    yield from margins(program, shape, liveness, "%live")
+    yield from _count(shape)
+    yield from _events(shape)
 
 
 def _token(pieces: int) -> Iterator[str]:
@@ -94,59 +94,59 @@ def _token(pieces: int) -> Iterator[str]:
     yield f"%next.e = getelementptr ptr, ptr %table, i64 {NEXT}\n%next = load ptr, ptr %next.e"
 
 
-def _count() -> Iterator[str]:
+def _count(shape: WordShape) -> Iterator[str]:
     """Add to the counters: for each counted word a carry from its digit on."""
-    zero = SHAPE.constant(0)
+    word, zero = shape.type, shape.constant(0)
     yield "br label %pair\npair:"
     yield "%number = phi i64 [ 0, %loop ], [ %number.n, %added ]"
-    yield f"%hits = phi {WORD} [ {zero}, %loop ], [ %hits.n, %added ]"
+    yield f"%hits = phi {word} [ {zero}, %loop ], [ %hits.n, %added ]"
     yield "%all = icmp eq i64 %number, %counts"
     yield "br i1 %all, label %events, label %one\none:"
     yield "%word.p = getelementptr {i64, i64}, ptr %pairs, i64 %number, i32 0"
     yield "%digit.p = getelementptr {i64, i64}, ptr %pairs, i64 %number, i32 1"
     yield "%word = load i64, ptr %word.p\n%digit = load i64, ptr %digit.p"
-    yield slot(SHAPE, "%next", "%word", "%hit.all")
-    yield f"%hit = and {WORD} %hit.all, %live"
-    yield f"%hits.n = or {WORD} %hits, %hit"
+    yield slot(shape, "%next", "%word", "%hit.all")
+    yield f"%hit = and {word} %hit.all, %live"
+    yield f"%hits.n = or {word} %hits, %hit"
     yield "%number.n = add i64 %number, 1"
     yield "br label %carrying\ncarrying:"
-    yield f"%carry = phi {WORD} [ %hit, %one ], [ %over, %adding ]"
+    yield f"%carry = phi {word} [ %hit, %one ], [ %over, %adding ]"
     yield "%place = phi i64 [ %digit, %one ], [ %higher, %adding ]"
-    yield is_set(SHAPE, "%carry", "%carries")
+    yield is_set(shape, "%carry", "%carries")
     yield "br i1 %carries, label %adding, label %added\nadding:"
-    yield slot(SHAPE, "%counters", "%place", "%digits")
-    yield f"%over = and {WORD} %digits, %carry"
-    yield f"%sum = xor {WORD} %digits, %carry"
-    yield f"store {WORD} %sum, ptr %digits.p"
+    yield slot(shape, "%counters", "%place", "%digits")
+    yield f"%over = and {word} %digits, %carry"
+    yield f"%sum = xor {word} %digits, %carry"
+    yield f"store {word} %sum, ptr %digits.p"
     yield "%higher = add i64 %place, 1"
     yield "br label %carrying\nadded:\nbr label %pair"
 
 
-def _events() -> Iterator[str]:
+def _events(shape: WordShape) -> Iterator[str]:
     """Note first counted tokens, ends and doubts; leave when no input is left, or with enough tokens."""
-    ones = SHAPE.constant(ONES)
+    word, ones = shape.type, shape.constant(ONES)
     yield "events:"
-    yield slot(SHAPE, "%next", "%stop", "%running")
-    yield f"%halted = xor {WORD} %running, {ones}"
-    yield f"%halts = and {WORD} %halted, %live"
-    yield f"%ends = or {WORD} %halts, %doubt"
-    yield f"%begins = and {WORD} %hits, %fresh"
-    yield f"%event = or {WORD} %ends, %begins"
-    yield f"%live.n = xor {WORD} %live, %halts"
-    yield is_set(SHAPE, "%event", "%eventful")
+    yield slot(shape, "%next", "%stop", "%running")
+    yield f"%halted = xor {word} %running, {ones}"
+    yield f"%halts = and {word} %halted, %live"
+    yield f"%ends = or {word} %halts, %doubt"
+    yield f"%begins = and {word} %hits, %fresh"
+    yield f"%event = or {word} %ends, %begins"
+    yield f"%live.n = xor {word} %live, %halts"
+    yield is_set(shape, "%event", "%eventful")
     yield "br i1 %eventful, label %noting, label %again\nnoting:"
-    yield f"call void @note(ptr %first.at, {WORD} %begins, i64 %after)"
-    yield f"call void @note(ptr %ended.at, {WORD} %ends, i64 %after)"
-    yield f"%unended = load {WORD}, ptr %unended.p\n%doubted = load {WORD}, ptr %doubted.p"
-    yield f"%goes.on = xor {WORD} %ends, {ones}"
-    yield f"%unended.n = and {WORD} %unended, %goes.on"
-    yield f"%doubted.n = or {WORD} %doubted, %doubt"
-    yield f"%fresh.n = xor {WORD} %fresh, %begins"
-    yield f"store {WORD} %live.n, ptr %before.p"
+    yield f"call void @note(ptr %first.at, {word} %begins, i64 %after)"
+    yield f"call void @note(ptr %ended.at, {word} %ends, i64 %after)"
+    yield f"%unended = load {word}, ptr %unended.p\n%doubted = load {word}, ptr %doubted.p"
+    yield f"%goes.on = xor {word} %ends, {ones}"
+    yield f"%unended.n = and {word} %unended, %goes.on"
+    yield f"%doubted.n = or {word} %doubted, %doubt"
+    yield f"%fresh.n = xor {word} %fresh, %begins"
+    yield f"store {word} %live.n, ptr %before.p"
     for name in ("fresh", "unended", "doubted"):
-        yield f"store {WORD} %{name}.n, ptr %{name}.p"
+        yield f"store {word} %{name}.n, ptr %{name}.p"
     yield "br label %again\nagain:"
-    yield from (is_set(SHAPE, "%live.n", "%left"), "%none = xor i1 %left, true")
+    yield from (is_set(shape, "%live.n", "%left"), "%none = xor i1 %left, true")
     yield "%made.all = icmp sge i64 %more, %most\n%enough = or i1 %made.all, %none"
     yield "br i1 %enough, label %end, label %loop\nend:\nret i64 %more\n}"
 

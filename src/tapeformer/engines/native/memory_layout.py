@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.dataclass import dataclass
+from tapeformer.engines.logic.machine_words import WORD_BITS
 from tapeformer.engines.logic.token_words import TokenWords
-from tapeformer.engines.native.word_shape import CACHE_LINE
+from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
 
 WordMask = tuple[int, int]
 """A word of a token, and the bits of it that are set where a factor has a value."""
@@ -58,6 +59,7 @@ class BatchLayout(CodeLayout):
     """The memory of a batch: the fields of `TokenWords`, of which rings are as long as heads look back.
 
     `choices` words after the spill slots say which columns the models of a family have chosen.
+    A word has a bit for each of the `inputs`.
     """
 
     sizes: Numbers
@@ -65,6 +67,12 @@ class BatchLayout(CodeLayout):
     coded: Rows
     rings: Rows
     choices: int
+    inputs: int
+
+    @property
+    def shape(self) -> WordShape:
+        """Return the shape of a word."""
+        return WordShape(self.inputs // WORD_BITS, 1)
 
     @property
     def words(self) -> TokenWords:

@@ -32,9 +32,19 @@ class WordShape:
         return WORD_BITS * self.elements
 
     @property
+    def octets(self) -> int:
+        """Return the size of a word in bytes."""
+        return self.bits // 8
+
+    @property
     def token_bytes(self) -> int:
         """Return the size of a token in bytes."""
-        return self.bits // 8 * self.stride
+        return self.octets * self.stride
+
+    def entry_words(self, words: int) -> int:
+        """Return the words that a token of so many takes in memory: tokens begin at cache lines."""
+        line = max(1, CACHE_LINE // self.octets)
+        return -(-words // line) * line
 
     def constant(self, bits: int) -> str:
         """Return the LLVM constant with the same 64 bits in every element."""
@@ -46,5 +56,4 @@ class WordShape:
 
 def word_shape(program: Program, elements: int) -> WordShape:
     """Return the shape for a program: tokens begin at cache lines."""
-    line = max(1, CACHE_LINE * 8 // WORD_BITS // elements)
-    return WordShape(elements, -(-program.width // line) * line)
+    return WordShape(elements, WordShape(elements, 1).entry_words(program.width))

@@ -13,12 +13,14 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from tapeformer.engines.native.batch_memory import INPUTS as SAMPLE
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch.files import Summary, run_file
 from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.workers import Where
+
+SAMPLE = 256
+"""Inputs that say whether a GPU pays."""
 
 LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
 """Fewer inputs leave most of a GPU idle; below so many tokens each, reading answers takes longer."""

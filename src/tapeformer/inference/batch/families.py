@@ -1,4 +1,4 @@
-"""Machines with the same states and symbols, 256 at a time: one machine code for all of their models.
+"""Machines with the same states and symbols, hundreds at a time: one machine code for all of their models.
 
 Each machine has a model of its own. What tells it from the others, a few biases, is read from its
 weights, and the machine code is given it as data: one bit of every word for each model.
@@ -21,7 +21,6 @@ from tapeformer.compile.options import CompileOptions
 from tapeformer.compile.sizes import for_runs
 from tapeformer.engines.batch import Budget
 from tapeformer.engines.native.batch import FamilyBatch
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import TapeformerError
 from tapeformer.formats import busy_beaver
 from tapeformer.inference.answer import Answer
@@ -109,8 +108,8 @@ class FamilyRunner:
     def answers(self, machines: Sequence[TuringMachine]) -> list[Answer | None]:
         """Return what each machine comes to on the empty word; None where it must run alone."""
         found: list[Answer | None] = []
-        for start in range(0, len(machines), INPUTS):
-            found += self._side_by_side(machines[start : start + INPUTS])
+        for start in range(0, len(machines), self.batch.inputs):
+            found += self._side_by_side(machines[start : start + self.batch.inputs])
         return found
 
     def _side_by_side(self, machines: Sequence[TuringMachine]) -> list[Answer | None]:

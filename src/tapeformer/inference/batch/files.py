@@ -21,7 +21,7 @@ from time import monotonic
 from tapeformer.cache.store import Store
 from tapeformer.dataclass import dataclass
 from tapeformer.engines import gpu
-from tapeformer.engines.native.batch_memory import INPUTS
+from tapeformer.engines.native.compiler import vector_bits
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.batch.answer_writer import AnswerWriter, alone_with
 from tapeformer.inference.batch.columns import ERROR
@@ -33,8 +33,8 @@ from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.outcome import Outcome
 
 GROUP_SECONDS = 0.5
-MOST_LINES = 16 * INPUTS
-"""The longest group: sorted by length, its inputs end at similar times."""
+FEWEST_LINES, MOST_LINES = 256, 4096
+"""Of a group: sorted by length, the inputs of a long one end at similar times."""
 DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
@@ -88,7 +88,7 @@ def run_file(
     `watch` is told now and then how many inputs are answered, and ends the run by saying False.
     """
     on_gpu = model.options.engine == "gpu"
-    group = gpu.INPUTS if on_gpu else INPUTS
+    group = gpu.INPUTS if on_gpu else first_group(len(inputs), where)
     if not where.cluster:
         where = replace(where, processes=_processes(where, len(inputs) / group, on_gpu))
     shared = replace(model, options=replace(model.options, processes=where.processes))
@@ -100,6 +100,12 @@ def run_file(
     )
     Store("code", model.options.cache).check()
     return answer_file(work, inputs, answers, where, watch)
+
+
+def first_group(lines: int, where: Where = LOCAL) -> int:
+    """Return the lines of the first groups: as many as machine code answers at once, if all cores get some."""
+    workers = 1 if where.cluster else where.processes
+    return min(vector_bits(), max(FEWEST_LINES, ceil(lines / workers)))
 
 
 def _processes(where: Where, groups: float, on_gpu: bool) -> int:

@@ -18,7 +18,6 @@ from typing import Any
 from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import for_steps
 from tapeformer.engines.logic.not_logic import NotLogicError
-from tapeformer.engines.native.batch_memory import INPUTS
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.columns import ERROR, encoded
@@ -28,7 +27,7 @@ from tapeformer.inference.batch.families import (
     member,
     shared_families,
 )
-from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file
+from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file, first_group
 from tapeformer.inference.batch.inputs import Inputs, opened
 from tapeformer.inference.batch.recorder import Answered, Line, joined
 from tapeformer.inference.batch.run import path_of
@@ -169,5 +168,5 @@ def answer_machines(
         )
     task = MachineLines(options, shared_families(lines, options))
     limits = options.max_steps, options.max_tokens or MOST_TOKENS
-    group = INPUTS if task.families else MACHINES
+    group = first_group(len(lines), where) if task.families else MACHINES
     return answer_file(Work(task, task.start, limits, group), lines, answers, where, watch)

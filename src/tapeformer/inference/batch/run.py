@@ -27,7 +27,7 @@ ENGINES = ("auto", "native", "gpu")
 
 
 def run_batch(machine: Source, words: Iterable[Word], **options: Any) -> list[Found]:
-    """Answer many words by one model, 256 at a time as machine code; options as for `run`.
+    """Answer many words by one model, hundreds at a time as machine code; options as for `run`.
 
     An item is an `Answer`, or the `TapeformerError` of a word that does not fit.
     """
