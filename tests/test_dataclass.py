@@ -83,12 +83,32 @@ def test_the_same_are_equal_and_have_equal_hashes(one: int) -> None:
     assert ours[one] != standard[one]
 
 
-def test_no_field_can_be_set_or_deleted() -> None:
-    record = OURS[1](first=1)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        record.first = 2
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        del record.first
+@pytest.mark.parametrize("classes", [STANDARD, OURS])
+@pytest.mark.parametrize("name", ["first", "second", "other"])
+def test_nothing_can_be_set_or_deleted(classes: tuple[type, ...], name: str) -> None:
+    for record in (classes[1](first=1), classes[2](first=1), subclass(classes[1])(first=1)):
+        if name == "other" and type(record) not in classes:
+            continue
+        with pytest.raises(
+            dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"
+        ):
+            setattr(record, name, 2)
+        with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot delete field '{name}'"):
+            delattr(record, name)
+        assert (record.first, record.second, vars(record).get("other")) == (1, "b", None)
+
+
+@pytest.mark.parametrize("classes", [STANDARD, OURS])
+def test_a_plain_subclass_has_attributes_of_its_own(classes: tuple[type, ...]) -> None:
+    record = subclass(classes[1])(first=1)
+    record.other = 2
+    assert record.other == 2
+    del record.other
+    assert not hasattr(record, "other")
+
+
+def subclass(record: type) -> Any:
+    return type("Plain", (record,), {})
 
 
 @dataclass(frozen=True)

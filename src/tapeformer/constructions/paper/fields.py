@@ -7,11 +7,11 @@ queue: a buffer `B` from level 2 on, and at level 1, which has nothing to buffer
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from tapeformer.constructions.reach import tape_symbols
 from tapeformer.constructions.stacks import StackFields, TapeStack
+from tapeformer.dataclass import dataclass
 from tapeformer.queues.record import Queue, Register
 from tapeformer.queues.verdicts import VERDICTS
 

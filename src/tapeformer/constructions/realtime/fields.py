@@ -7,7 +7,6 @@ a window of three blocks (left, centre, right) with the head somewhere in the ce
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from tapeformer.constructions.open_table import table_ports
@@ -27,6 +26,7 @@ from tapeformer.constructions.realtime.names import (
     window_bits,
 )
 from tapeformer.constructions.stacks import StackFields
+from tapeformer.dataclass import dataclass
 from tapeformer.queues.record import Queue, Register
 from tapeformer.queues.verdicts import VERDICTS
 

@@ -13,11 +13,12 @@ def digits_of(size: int) -> int:
     return (size - 1).bit_length()
 
 
-def codes(size: int) -> list[int]:
+@cache
+def codes(size: int) -> tuple[int, ...]:
     """Return the code of each value: 0, then powers of two, which cost no gate to decode up to three values."""
     digits = digits_of(size)
     first = [0, *(1 << digit for digit in range(digits))]
-    return [*first, *(code for code in range(1 << digits) if code not in first)][:size]
+    return (*first, *(code for code in range(1 << digits) if code not in first))[:size]
 
 
 @cache
@@ -37,8 +38,10 @@ def _agree(left: int, right: int, digits: list[int]) -> bool:
     return all((left ^ right) >> digit & 1 == 0 for digit in digits)
 
 
+@cache
 def values_by_code(size: int) -> NDArray[np.int64]:
     """Return the value of each code; -1 where a code stands for none."""
     table = np.full(1 << digits_of(size), -1, np.int64)
-    table[codes(size)] = np.arange(size)
+    table[list(codes(size))] = np.arange(size)
+    table.flags.writeable = False
     return table
