@@ -1,6 +1,6 @@
 """A batch on a cluster whose scheduler is killed: the same command resumes and loses nothing.
 
-`python -m tests.campaigns.cluster --seconds 60 --lines 1200000`. A scheduler and two workers are
+`python -m tests.campaigns.cluster --seconds 60 --lines 12000000`. A scheduler and two workers are
 started as processes; the batch's scheduler is killed after some seconds, which the command must tell;
 then a new one is started and the same command is run to its end. The answers are compared, byte for
 byte, with those of the same batch on this machine's own processes.
@@ -99,7 +99,7 @@ def main() -> int:
     """Runs the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--lines", type=int, default=1_200_000)
+    parser.add_argument("--lines", type=int, default=12_000_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         wrong = check(Path(folder), given.lines, given.seconds)
