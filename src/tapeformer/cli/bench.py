@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tapeformer.cli.bench_gpu import gpu
+from tapeformer.cli.bench_page import Folder, say, write
 from tapeformer.cli.exits import INTERRUPTED
 from tapeformer.cli.models import EngineName
 from tapeformer.cli.options import Cluster
-from tapeformer.faults import Fault, TapeformerError, did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from tapeformer.bench.report import Row, Section
+    from tapeformer.bench.report import Section
     from tapeformer.bench.theorem import Point
 
 bench = typer.Typer(
@@ -27,14 +25,8 @@ bench = typer.Typer(
     no_args_is_help=True,
 )
 
-Folder = Annotated[
-    Path, typer.Option("-o", "--output", help="The folder for the page, tables and plots.")
-]
 Largest = Annotated[
     int | None, typer.Option("--largest", help="Leave out runs on more cells than this.")
-]
-Inputs = Annotated[
-    int, typer.Option("--inputs", min=4096, help="Lines of the files that are answered.")
 ]
 Long = Annotated[bool, typer.Option("--long", help="Also run a million tokens for the memory.")]
 Far = Annotated[bool, typer.Option("--long", help="Also run 10^7 and 10^8 tokens.")]
@@ -68,36 +60,6 @@ there is one."""
 CROSSINGS = "From how many inputs on one engine makes more tokens per second than another, read off the plot."
 WINDOW = "The excursions in the paper's construction, one level for all windows; native engine."
 WINDOW_TIME = "The time per token does not grow with the window, once it is full."
-GPU_PARTS = {
-    "kernels": (
-        "Kernels",
-        """All blocks that run side by side, every input under way; median of five launches
-of 1,024 tokens.""",
-    ),
-    "first": (
-        "First answer",
-        "A process that answers one line, from its start to its end, with nothing cached.",
-    ),
-    "compared": (
-        "Compared",
-        "Every factor of every token of distinct inputs, on the GPU and by the native engine.",
-    ),
-    "files": (
-        "End to end",
-        """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
-answer on disk. The two cores answer a sample of the file; their time is scaled.""",
-    ),
-    "few": (
-        "Few and many inputs",
-        """Files of few and of many inputs, from reading to the last answer on disk; `auto` runs the
-first 256 as machine code before it chooses.""",
-    ),
-}
-"""What is measured on a GPU: for each part its title and how it is measured."""
-Only = Annotated[
-    str,
-    typer.Option("--only", help="Only these, separated by commas: " + ", ".join(GPU_PARTS) + "."),
-]
 LEVELS = """Fill and drain in the paper's construction at every number of levels. b is s^(1/k') rounded up to an
 even number with b^k' >= s + 2; the least total chain of thought is marked as best."""
 SINGLE = """Tokens from one step to the next, over the first 1,500 steps of zigzag on 64 cells."""
@@ -130,7 +92,7 @@ def theorem(
     plots = tokens_per_step(output, rows, "fill_and_drain")
     plots += ratios(output, rows, "window over s") + ratios(output, rows, "queue cells over k s")
     sections[0] = replace(sections[0], plots=plots)
-    _write(output, "theorem", sections, shown=1)
+    write(output, "theorem", sections, shown=1)
 
 
 def _theorem_form(output: Path, engine: str, largest: int | None) -> list[Section]:
@@ -161,17 +123,13 @@ def _engine_costs(engine: str, long: bool) -> list[Section]:
     from tapeformer.bench.report import Section
 
     name = "sparse" if engine == "auto" else engine
-    windows = window_costs(name, _say)
-    tokens = token_costs("excursions", name, _say, TOKEN_COUNTS[: 3 if long else 2], 1)
+    windows = window_costs(name, say)
+    tokens = token_costs("excursions", name, say, TOKEN_COUNTS[: 3 if long else 2], 1)
     return [Section("Window", WINDOW_TIME, windows), Section("Memory", MEMORY, tokens)]
 
 
 def _tell(point: Point) -> None:
-    _say(f"{point.construction}, {point.levels} levels, {point.name}, s = {point.space}")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    say(f"{point.construction}, {point.levels} levels, {point.name}, s = {point.space}")
 
 
 @bench.command()
@@ -184,11 +142,11 @@ def speed(output: Folder = Path("bench/speed")) -> None:
     from tapeformer.bench.speed import speed as measured
 
     make_folder(output)
-    rows, first = measured(CONTESTS, Patience(), _say)
+    rows, first = measured(CONTESTS, Patience(), say)
     with_plots = Section("Summary", SUMMARY, summary(rows), speeds(output, rows))
     sections = [with_plots, Section("Rates", RATES, rows), Section("First token", FIRST, first)]
     sections += _inputs(output)
-    _write(output, "speed", sections, shown=1)
+    write(output, "speed", sections, shown=1)
 
 
 def _inputs(output: Path) -> list[Section]:
@@ -200,7 +158,7 @@ def _inputs(output: Path) -> list[Section]:
     from tapeformer.bench.report import Section
 
     with tempfile.TemporaryDirectory() as folder:
-        rows = many_inputs(Path(folder), _say)
+        rows = many_inputs(Path(folder), say)
     found = crossings(rows)
     return [
         Section("Inputs", INPUTS, rows, against_inputs(output, rows, found)),
@@ -222,9 +180,9 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
 
     make_folder(output)
     counts = TOKEN_COUNTS[: 5 if long else 3]
-    tokens = token_costs("busy_beaver_5", "native", _say, counts)
-    later = later_costs("busy_beaver_5", "native", _say, counts)
-    windows = window_costs("native", _say, [2**n for n in range(6, 21, 2)])
+    tokens = token_costs("busy_beaver_5", "native", say, counts)
+    later = later_costs("busy_beaver_5", "native", say, counts)
+    windows = window_costs("native", say, [2**n for n in range(6, 21, 2)])
     plots = costs(output, "scale_tokens", tokens, "tokens", ("ns per token", "peak MB"))
     plot = costs(output, "scale_window", windows, "window", ("ns per token",))
     sections = [
@@ -233,7 +191,7 @@ def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
         Section("Window", WINDOW, windows, plot),
         *_inputs(output),
     ]
-    _write(output, "scale", sections, " --long" if long else "")
+    write(output, "scale", sections, " --long" if long else "")
 
 
 @bench.command()
@@ -255,13 +213,13 @@ def laws(
 
     make_folder(output)
     names = [name for name in rows.split(",") if name]
-    points = measured_laws(names, largest, _say, jobs, output / "points.jsonl", cluster)
+    points = measured_laws(names, largest, say, jobs, output / "points.jsonl", cluster)
     fitted = fits(points, FIXED_SPACE, FIXED_TIME)
     sections = [
         Section("Fits", FITS, fitted, law_plots(output, points)),
         Section("Points", POINTS, points),
     ]
-    _write(output, "laws", sections, f" --largest {largest}")
+    write(output, "laws", sections, f" --largest {largest}")
 
 
 @bench.command("rows")
@@ -272,7 +230,7 @@ def rows_drawn(output: Folder = Path("bench/rows"), rows: Rows = "") -> None:
     from tapeformer.laboratory.registry import find_rows
 
     make_folder(output)
-    row_pictures(output, find_rows([name for name in rows.split(",") if name]), _say)
+    row_pictures(output, find_rows([name for name in rows.split(",") if name]), say)
     print(f"written to {output}")
 
 
@@ -297,55 +255,9 @@ def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
         with Watch("tokens compared", compare) as watch:
             same = compared(beaver_model(), compare, watch)
         sections.append(Section("Compared", "Token by token, from the first on.", [same]))
-    _write(output, "bb5", sections, f" --compare {compare}" if compare else "")
+    write(output, "bb5", sections, f" --compare {compare}" if compare else "")
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-@bench.command()
-def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6, only: Only = "") -> None:
-    """Check and time the GPU engine: kernels, tokens beside native's, files of inputs."""
-    from tapeformer.bench import gpu as measured
-    from tapeformer.bench.report import Section, make_folder
-
-    parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "kernels": lambda: measured.kernel_rows(_say),
-        "first": measured.first_answer_rows,
-        "compared": lambda: measured.compared_rows(_say),
-        "files": lambda: measured.end_to_end_rows(_say, inputs),
-        "few": lambda: measured.crossing_rows(_say),
-    }
-    asked = [_known(part, GPU_PARTS) for part in only.split(",") if part] or list(parts)
-    measured.check_device()
-    make_folder(output)
-    sections = [Section(*GPU_PARTS[part], _told(parts[part]())) for part in asked]
-    _write(output, "gpu", sections, f" --inputs {inputs} --only {','.join(asked)}")
-
-
-def _known(part: str, parts: Collection[str]) -> str:
-    """Return the name of a part, or raise with the nearest."""
-    if part in parts:
-        return part
-    what, expected = f"there is no part {quoted(part)}", "one of " + ", ".join(parts)
-    raise TapeformerError(Fault(what, expected=expected, remedy=did_you_mean(part, parts)))
-
-
-def _told(rows: Iterator[Row]) -> list[Row]:
-    """Say each row when it is measured: the page is written at the end only."""
-    found = []
-    for row in rows:
-        _say(", ".join(f"{key} {value}" for key, value in row.items()))
-        found.append(row)
-    return found
-
-
-def _write(
-    output: Path, name: str, sections: list[Section], options: str = "", shown: int | None = None
-) -> None:
-    """Write a page, and prints its first sections."""
-    from tapeformer.bench.report import markdown, write_report
-
-    page = write_report(output, name, f"tapeformer bench {name}{options}", sections)
-    for section in sections[:shown]:
-        print(f"{markdown(section.rows)}\n")
-    print(f"written to {page}")
+bench.command()(gpu)
