@@ -1,7 +1,7 @@
 """`python -m tests.campaigns.soak --minutes 30`: random trials, compared with what cannot be wrong.
 
 Kinds of trials: machines (random machines by every construction and engine, beside the direct
-simulation), lanes (batches of 256 against single streams), edited (models with large weights, in
+simulation), lanes (full batches against single streams), edited (models with large weights, in
 every engine and type), configs (forged bundles), kills (commands killed at random moments).
 
 Seeds count on from those that the history has, so that every campaign tries new ones. A failure is
