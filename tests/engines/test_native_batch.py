@@ -89,15 +89,22 @@ def test_edited_weights_in_a_batch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_what_does_not_fit_into_memory_is_refused(
-    processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_fewer_at_once_where_memory_has_no_room(
+    processes: int, inputs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = BatchOptions(cache=tmp_path, processes=processes)
     held = BatchRunner(PALINDROME, options).batch
     assert isinstance(held, batches.Batch)
     needed = processes * held.memory.nbytes
-    monkeypatch.setattr(memory, "free_memory", lambda: int(0.9 * needed / memory.SHARE))
+    given = words(12, 6)
+    answers = [alone(PALINDROME, word, 10**6) for word in given]
+    for share, expected in ((2, inputs), (0.9, inputs // 2), (0.9 * 128 / inputs, 64)):
+        room = int(share * needed / memory.SHARE)
+        monkeypatch.setattr(memory, "free_memory", lambda room=room: room)
+        narrower = BatchRunner(PALINDROME, options)
+        assert narrower.batch is not None
+        assert narrower.batch.inputs == expected
+        assert [plain(answer) for answer in narrower.answers(given)] == answers
+    monkeypatch.setattr(memory, "free_memory", lambda: int(0.05 * needed / memory.SHARE))
     with pytest.raises(TapeformerError, match="the batch engine would need too much memory"):
         BatchRunner(PALINDROME, options)
-    monkeypatch.setattr(memory, "free_memory", lambda: int(2 * needed / memory.SHARE))
-    BatchRunner(PALINDROME, options)

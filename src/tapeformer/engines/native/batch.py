@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.logic.attention_offsets import FOR_EVER, AttentionOffsets
+from tapeformer.engines.logic.machine_words import WORD_BITS
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.build import batch_code
@@ -25,6 +26,8 @@ from tapeformer.engines.native.calling_convention import (
 from tapeformer.engines.native.compiler import loaded, vector_bits
 from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
 from tapeformer.engines.native.memory_layout import aligned
+from tapeformer.engines.native.prompt_words import PromptWords
+from tapeformer.faults import TapeformerError
 from tapeformer.weights.family import WeightFamily, family_of_one
 from tapeformer.weights.positions import window_for
 from tapeformer.weights.record import TransformerWeights
@@ -35,8 +38,6 @@ if TYPE_CHECKING:
 
 FAR = 1 << 16
 """A limit that is at least so many tokens away need not be known more exactly."""
-PLACES = 64
-"""Places of prompts whose words are made at once."""
 
 
 class FamilyBatch:
@@ -44,7 +45,7 @@ class FamilyBatch:
 
     Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
     do the same side by side, and must all find room in memory. `inputs`: how many at once, a multiple of
-    64; as many as a vector register has bits where that is not said.
+    64; where that is not said, as many as a vector register has bits, or fewer if memory has no room.
     """
 
     name = "native"
@@ -59,15 +60,28 @@ class FamilyBatch:
         watched: Iterable[int] = (),
         inputs: int | None = None,
     ) -> None:
-        self.family, self.inputs = family, inputs or vector_bits()
-        code = batch_code(family, CodeCache(cache), sorted(set(watched)), self.inputs)
-        self.layout, self.window = code.layout, window_for(offsets)
+        self.family, self.window = family, window_for(offsets)
         self.distances = AttentionOffsets(family.weights, offsets, self.window)
-        self.places = BatchMemory(code.layout, self.distances.farthest)
-        octets = code.layout.shape.octets * self.places.words
-        check_memory(Costs("batch", processes * octets, 0, None), self.window)
+        widths = (inputs,) if inputs else _widths()
+        for self.inputs in widths:
+            code = batch_code(family, CodeCache(cache), sorted(set(watched)), self.inputs)
+            self.layout = code.layout
+            self.places = BatchMemory(code.layout, self.distances.farthest)
+            if self._fits(processes, last=self.inputs == widths[-1]):
+                break
         self.code = loaded(code.machine_code, numbers=2)
         self.memory = self.places.allocate()
+
+    def _fits(self, processes: int, last: bool) -> bool:
+        """Return whether memory has room for so many processes; raise if there is nothing narrower to try."""
+        octets = self.layout.shape.octets * self.places.words
+        try:
+            check_memory(Costs("batch", processes * octets, 0, None), self.window)
+        except TapeformerError:
+            if last:
+                raise
+            return False
+        return True
 
     def run_members(
         self,
@@ -114,6 +128,12 @@ class FamilyBatch:
         return np.array((word(*stop), len(pairs), *sum(pairs, ())), np.int64)
 
 
+def _widths() -> tuple[int, ...]:
+    """Return how many inputs at once to try: as many as a vector register has bits, then halves."""
+    widest = vector_bits()
+    return tuple(widest >> halves for halves in range((widest // WORD_BITS).bit_length()))
+
+
 class Batch(FamilyBatch):
     """Machine code for many inputs of one model."""
 
@@ -135,40 +155,6 @@ class Batch(FamilyBatch):
         return self._run(prompts, stop, count, budget)
 
 
-class _PromptWords:
-    """The tokens of prompts as words, made for some places at once; most words are alike in all."""
-
-    def __init__(self, batch: FamilyBatch, prompts: Prompts) -> None:
-        self.batch, self.prompts = batch, prompts
-        bits = batch.places.bits(prompts.rows)
-        common = bits.all(axis=1)
-        self.varying = np.flatnonzero(bits.any(axis=1) & ~common)
-        self.bits = bits[self.varying]
-        alike = np.where(common, ~np.uint64(0), np.uint64(0))
-        self.words = alike[:, None].repeat(batch.layout.shape.elements, axis=1)
-        self.all_read = min(prompts.lengths.tolist(), default=0)
-        self.begin, self.made = 0, np.zeros((0, *self.words[self.varying].shape), np.uint64)
-
-    def write(self, place: int) -> None:
-        """Replace the token at a place, for all inputs whose prompts reach so far."""
-        if place >= self.begin + len(self.made):
-            self._make(place)
-        self.words[self.varying] = self.made[place - self.begin]
-        memory, mask = self.batch.memory, None
-        if place >= self.all_read:
-            mask = packed(self.prompts.lengths > place, self.batch.inputs)
-        for there, here in self.batch.places.parts(place):
-            if mask is None:
-                memory[there] = self.words[here]
-            else:
-                memory[there] ^= (memory[there] ^ self.words[here]) & mask
-
-    def _make(self, place: int) -> None:
-        """Make the words that differ between inputs, for the next places."""
-        found = self.bits[:, self.prompts.ids[place : place + PLACES]]
-        self.begin, self.made = place, packed(found.swapaxes(0, 1), self.batch.inputs)
-
-
 class _Run:
     """The state of one batch: `newest` is the place of the newest token, the same for all.
 
@@ -185,7 +171,7 @@ class _Run:
         choices: Words | None = None,
     ) -> None:
         self.batch, self.prompts, self.budget, self.asked = batch, prompts, budget, asked
-        self.words = _PromptWords(batch, prompts)
+        self.words = PromptWords(batch.places, batch.memory, prompts)
         self.weight = weight
         spilled, row = batch.layout.spill_slots, batch.layout.shape.elements
         self.slots = aligned(spilled + batch.layout.choices, row)
