@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.mutation --mutants 210 --jobs 2`: how many small changes do the tests notice?
+"""`python -m tests.campaigns.mutation --mutants 240 --jobs 2`: how many small changes do the tests notice?
 
 A mutant is one changed operator, comparison, number or condition in a package. The sample is drawn
 with a fixed seed. First a survey runs the tests of these packages on the sources unchanged: which
@@ -152,7 +152,7 @@ def _explained() -> dict[str, str]:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--mutants", type=int, default=210)
+    parser.add_argument("--mutants", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e6, help="end after so long")

@@ -17,6 +17,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "weights": ("golden", "weights", "bundle"),
     "lowering": ("golden", "lowering", "inference/test_literal", "inference/test_queue_tables"),
     "engines": ("engines",),
+    "inference": ("inference",),
     "constructions/realtime": ("golden", "constructions/realtime"),
 }
 """The packages, each with the folders whose tests run first."""
