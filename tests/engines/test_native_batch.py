@@ -56,6 +56,29 @@ def test_a_batch_equals_single_runs(max_steps: int, tmp_path: Path) -> None:
     assert found == [alone(PALINDROME, word, max_steps) for word in given]
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("palindrome_two_tapes", CompileOptions(levels=4)),
+        ("palindrome", CompileOptions(levels=3, base=4)),
+        ("palindrome", CompileOptions(levels=5, steps_per_token=2)),
+        ("palindrome", CompileOptions("paper", levels=2, base=6)),
+        ("palindrome", CompileOptions("post", base=8)),
+    ],
+)
+@pytest.mark.parametrize("limits", [(0, 10**6), (1, 10**6), (10**6, 0), (10**6, 1), (10**6, 7)])
+def test_limits_in_the_first_tokens(
+    name: str, options: CompileOptions, limits: tuple[int, int], tmp_path: Path
+) -> None:
+    bundle = compile_machine(gallery_machine(name), options)
+    runner = BatchRunner(bundle, BatchOptions("native", *limits, cache=tmp_path))
+    assert runner.batch is not None
+    given = words(20, 5)
+    found = [plain(answer) for answer in runner.answers(given)]
+    alone = [plain(runner.alone(word)) for word in given]
+    assert found == [replace(answer, engine=found[0].engine) for answer in alone]
+
+
 def test_more_inputs_than_bits_and_some_that_do_not_fit(inputs: int, tmp_path: Path) -> None:
     runner = BatchRunner(PALINDROME, BatchOptions(cache=tmp_path))
     given = [("a", "x"), *words(inputs + 9, 4)]

@@ -75,11 +75,14 @@ class Window:
         return [], list(self._symbols(bit_names(name, SymbolCode(tuple(symbols))), symbols, now)[0])
 
     def unread(self) -> list[str]:
-        """Return the prompt symbols that are still to be read back; skipped ones went round once more."""
+        """Return the prompt symbols that are still to be read back; skipped ones went round once more.
+
+        Before a level is chosen the last one's queue is read: of the others a batch keeps less.
+        """
         levels = range(2, self.layout.levels + 1)
         chosen = [level for level in levels if self.now(f"load{level}") == "1"]
         length = self.layout.lengths[length_rule("delay", chosen[0])] if chosen else None
-        index = self.place[self.first.input(chosen[0] if chosen else 2)]
+        index = self.place[self.first.input(chosen[0] if chosen else self.layout.levels)]
         kept = [token[index] for token in (self.tokens[-length:] if length else self.tokens)]
         skipped = self.block > 1 and self.now("skip") == "1"
         turn = len(kept) - kept[::-1].index(self.dummy) if skipped else 0
