@@ -24,12 +24,12 @@ from typing import IO, Any
 
 CASES = {
     "BB(5), 12 levels, one stream": ("busy_beaver_5", 12, 0, 1),
-    "BB(5), 5 levels, 512 at once": ("busy_beaver_5", 5, 0, 512),
+    "BB(5), 5 levels, 512 words": ("busy_beaver_5", 5, 0, 512),
     "binary_multiplication, 60 digits, one stream": ("binary_multiplication", 8, 60, 1),
     "fibonacci_word, 15, one stream": ("fibonacci_word", 11, 15, 1),
-    "binary_multiplication, 12 digits, 512 at once": ("binary_multiplication", 8, 12, 512),
-    "binary_multiplication, 60 digits, 512 at once": ("binary_multiplication", 8, 60, 512),
-    "fibonacci_word, 15, 512 at once": ("fibonacci_word", 11, 15, 512),
+    "binary_multiplication, 12 digits, 512 words": ("binary_multiplication", 8, 12, 512),
+    "binary_multiplication, 60 digits, 512 words": ("binary_multiplication", 8, 60, 512),
+    "fibonacci_word, 15, 512 words": ("fibonacci_word", 11, 15, 512),
 }
 """For each case a machine, its levels, the size of its words, and how many there are."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,9 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines import memory
 from tapeformer.engines.native import batch as batches
+from tapeformer.engines.native.batch_memory import BatchMemory
+from tapeformer.engines.native.build import batch_code
+from tapeformer.engines.native.lanes import Words
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.answer import Answer
@@ -128,6 +132,35 @@ def test_fewer_at_once_where_memory_has_no_room(
         assert narrower.batch is not None
         assert narrower.batch.inputs == expected
         assert [plain(answer) for answer in narrower.answers(given)] == answers
+    made: list[int] = []
+
+    def counted(*asked: Any) -> Any:
+        made.append(asked[-1])
+        return batch_code(*asked)
+
     monkeypatch.setattr(memory, "free_memory", lambda: int(0.05 * needed / memory.SHARE))
+    monkeypatch.setattr(batches, "batch_code", counted)
     with pytest.raises(TapeformerError, match="the batch engine would need too much memory"):
         BatchRunner(PALINDROME, options)
+    assert made == [inputs]
+
+
+def test_fewer_at_once_where_none_is_given(
+    inputs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allocate = BatchMemory.allocate
+
+    def limited(places: BatchMemory) -> Words:
+        if places.shape.bits >= inputs:
+            raise MemoryError
+        return allocate(places)
+
+    monkeypatch.setattr(BatchMemory, "allocate", limited)
+    batch = BatchRunner(PALINDROME, BatchOptions(cache=tmp_path)).batch
+    assert batch is not None
+    assert batch.inputs == inputs // 2
+
+
+def test_vectors_have_no_gaps(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="powers of two"):
+        batches.Batch(PALINDROME.weights, PALINDROME.offsets, tmp_path, inputs=192)

@@ -65,6 +65,14 @@ def test_the_answer_is_that_of_all_levels_from_the_start(engine: str, added: int
         assert grown.bundle.layout.levels == 2 + grown.grown
 
 
+@pytest.mark.parametrize("total", [1, 3, 4, 100])
+def test_a_grown_window_has_the_tokens_that_were_seen_and_no_others(total: int) -> None:
+    old, new = start(), start(5)
+    run = Generation(old, (), "sparse")
+    rows = np.tile(run.window()[-1:], (min(total, 4), 1))
+    assert len(grow.grown_window(old, new, rows, total)) == min(total, new.window)
+
+
 def test_levels_are_added_in_the_step_that_needs_them_and_not_before() -> None:
     wanted: dict[str, list[int]] = {}
     for engine in ("native", "sparse"):

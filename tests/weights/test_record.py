@@ -50,6 +50,33 @@ def test_all_faults_are_found_at_once() -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "told"),
+    [
+        ([1, 0], [0, 5], "are not sorted, or repeat"),
+        ([0, 0], [5, 5], "are not sorted, or repeat"),
+        ([0, 1, 1], [0, 1, 2], "wrong number of entries"),
+        ([0, 1], [5, 0], None),
+    ],
+)
+def test_entries_are_in_order(rows: list[int], columns: list[int], told: str | None) -> None:
+    down, across = np.array(rows, np.int32), np.array(columns, np.int32)
+    part = Matrix(
+        WEIGHTS.layers[1].feed_forward[0].matrix.shape, down, across, np.ones(2, np.int32)
+    )
+    faults = verify(with_parameters(WEIGHTS, {"layer.1.feed_forward.0.matrix": part}))
+    assert [told in str(fault) for fault in faults] == [True] if told else not faults
+
+
+def test_a_model_of_zeros_is_sound() -> None:
+    empty = {
+        parameter.path: matrix((parameter.shape[0], parameter.shape[1]), {})
+        for parameter in parameters(WEIGHTS)
+        if isinstance(parameter.value, Matrix)
+    }
+    assert verify(with_parameters(WEIGHTS, empty)) == ()
+
+
 def test_counts_are_those_of_the_matrices() -> None:
     sizes = count(WEIGHTS)
     assert sizes.parameters == sum(int(np.prod(p.shape)) for p in parameters(WEIGHTS))

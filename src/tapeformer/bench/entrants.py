@@ -137,4 +137,4 @@ def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) ->
         tokens = sum(int(end.tokens.sum()) for end in ended)
         return Made(tokens, sum(int(end.counted.sum()) for end in ended), seconds)
 
-    return Entrant(f"tapeformer native, {len(words)} at once", once)
+    return Entrant(f"tapeformer native, {min(len(words), batch.inputs)} at once", once)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     rows: Callable[[int], Iterator[Row]]
 
 
-def _measured() -> ModuleType:
+def _bench() -> ModuleType:
     from tapeformer.bench import gpu
 
     return gpu
@@ -36,29 +36,29 @@ PARTS = {
         "Kernels",
         """All blocks that run side by side, every input under way; median of five launches
 of 1,024 tokens.""",
-        lambda _: _measured().kernel_rows(say),
+        lambda _: _bench().kernel_rows(say),
     ),
     "first": Part(
         "First answer",
         "A process that answers one line, from its start to its end, with nothing cached.",
-        lambda _: _measured().first_answer_rows(),
+        lambda _: _bench().first_answer_rows(),
     ),
     "compared": Part(
         "Compared",
         "Every factor of every token of distinct inputs, on the GPU and by the native engine.",
-        lambda _: _measured().compared_rows(say),
+        lambda _: _bench().compared_rows(say),
     ),
     "files": Part(
         "End to end",
         """binary_counter on distinct numbers of 24 digits, 12 levels: from reading the file to the last
 answer on disk. The two cores answer a sample of the file; their time is scaled.""",
-        lambda inputs: _measured().end_to_end_rows(say, inputs),
+        lambda inputs: _bench().end_to_end_rows(say, inputs),
     ),
     "few": Part(
         "Few and many inputs",
         """Files of few and of many inputs, from reading to the last answer on disk; `auto` runs the
 first 256 as machine code before it chooses.""",
-        lambda _: _measured().crossing_rows(say),
+        lambda _: _bench().crossing_rows(say),
     ),
 }
 
@@ -75,20 +75,20 @@ def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6, only: Only =
     """Check and time the GPU engine: kernels, tokens beside native's, files of inputs."""
     from tapeformer.bench.report import Section, make_folder
 
-    asked = [_known(part, PARTS) for part in only.split(",") if part] or list(PARTS)
-    _measured().check_device()
+    asked = [_known(part) for part in only.split(",") if part] or list(PARTS)
+    _bench().check_device()
     make_folder(output)
     parts = [PARTS[part] for part in asked]
     sections = [Section(part.title, part.how, _told(part.rows(inputs))) for part in parts]
     write(output, "gpu", sections, f" --inputs {inputs} --only {','.join(asked)}")
 
 
-def _known(part: str, parts: Collection[str]) -> str:
+def _known(part: str) -> str:
     """Return the name of a part, or raise with the nearest."""
-    if part in parts:
+    if part in PARTS:
         return part
-    what, expected = f"there is no part {quoted(part)}", "one of " + ", ".join(parts)
-    raise TapeformerError(Fault(what, expected=expected, remedy=did_you_mean(part, parts)))
+    what, expected = f"there is no part {quoted(part)}", "one of " + ", ".join(PARTS)
+    raise TapeformerError(Fault(what, expected=expected, remedy=did_you_mean(part, PARTS)))
 
 
 def _told(rows: Iterator[Row]) -> list[Row]:

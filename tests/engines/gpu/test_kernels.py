@@ -119,16 +119,18 @@ def test_blocks_get_new_inputs_when_theirs_have_ended() -> None:
     assert all(found[number][0] == said[word] for number, word in enumerate(words))
 
 
-@pytest.mark.parametrize("most", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("most", [0, 1, 2, 5, 6, 7])
 def test_limits_stop_each_input_where_they_say(most: int) -> None:
     bundle = bundle_of("registers")
-    words = words_for(bundle, 40, 3)
+    reader, words = Reader(bundle), words_for(bundle, 40, 3)
     for ended in ends(bundle, words, Budget(most, FAR)):
         for place, number in enumerate(ended.inputs.tolist()):
             answer = tf.run(bundle, words[number], engine="native", max_steps=most)
             assert ended.counted[place] == answer.steps <= most
             assert ended.stopped[place] == (answer.outcome.value != "limit")
             assert ended.tokens[place] == answer.cot_tokens
+            decoded = reader.configuration(ended.windows.rows(place))
+            assert (decoded.state, decoded.tapes) == (answer.state, answer.tapes)
 
 
 def test_a_changed_weight_changes_tokens_as_in_the_native_engine() -> None:

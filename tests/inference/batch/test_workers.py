@@ -8,14 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import LocalCluster
 
-from tapeformer.bench.sweep import swept
+from tapeformer.bench.sweep import Measurement, swept
 from tapeformer.bench.theorem import Point, measure
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
@@ -24,6 +26,7 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
+from tapeformer.inference.workers.local import LocalPool
 from tapeformer.inference.workers.processes import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
 
@@ -112,6 +115,39 @@ from tapeformer.inference.workers.processes import ProcessPool
 
 print(list(in_order(ProcessPool(Measurement(len, ()), 2), iter(["abc", "de"]), lambda: True)))
 """
+
+
+ORPHANS = """
+import time
+from tapeformer.bench.sweep import Measurement
+from tapeformer.inference.workers.processes import ProcessPool
+
+pool = ProcessPool(Measurement(len, ()), 2)
+for loaded in pool.loading():
+    loaded.result()
+print("loaded", flush=True)
+time.sleep(100)
+"""
+
+
+def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(ORPHANS)
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"loaded\n"
+        process.kill()
+    assert left_behind(process.pid) == []
+
+
+def test_a_task_that_fails_is_not_recovered() -> None:
+    pool, failed = LocalPool(Measurement(len, ()), 2), Future[Any]()
+    failed.set_exception(ValueError())
+    assert not pool.recover(failed)
+    pool._processes = ProcessPool(Measurement(len, ()), 1)
+    assert not pool.recover(failed)
+    pool.close()
 
 
 def test_a_script_needs_no_guard(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from tapeformer.engines.native.calling_convention import (
 )
 from tapeformer.engines.native.compiler import loaded, vector_bits
 from tapeformer.engines.native.lanes import LaneWindows, Words, numbers, packed, unpacked
-from tapeformer.engines.native.memory_layout import aligned
+from tapeformer.engines.native.memory_layout import BatchLayout, aligned
 from tapeformer.engines.native.prompt_words import PromptWords
 from tapeformer.faults import TapeformerError
 from tapeformer.weights.family import WeightFamily, family_of_one
@@ -44,8 +45,8 @@ class FamilyBatch:
     """Machine code for many inputs, each to a member of a family of models.
 
     Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
-    do the same side by side, and must all find room in memory. `inputs`: how many at once, a multiple of
-    64; where that is not said, as many as a vector register has bits, or fewer if memory has no room.
+    do the same side by side, and must all find room in memory. `inputs`: how many at once, a power of two
+    from 64 on; where that is not said, as many as a vector register has bits, or fewer if memory has no room.
     """
 
     name = "native"
@@ -62,26 +63,29 @@ class FamilyBatch:
     ) -> None:
         self.family, self.window = family, window_for(offsets)
         self.distances = AttentionOffsets(family.weights, offsets, self.window)
-        widths = (inputs,) if inputs else _widths()
-        for self.inputs in widths:
-            code = batch_code(family, CodeCache(cache), sorted(set(watched)), self.inputs)
-            self.layout = code.layout
-            self.places = BatchMemory(code.layout, self.distances.farthest)
-            if self._fits(processes, last=self.inputs == widths[-1]):
-                break
+        asked = CodeCache(cache), sorted(set(watched))
+        code = batch_code(family, *asked, inputs or vector_bits())
+        widths = (inputs,) if inputs else _widths(code.layout.inputs)
+        self.places, self.memory = self._room(code.layout, widths, processes)
+        self.layout, self.inputs = self.places.layout, self.places.shape.bits
+        if self.layout != code.layout:
+            code = batch_code(family, *asked, self.inputs)
         self.code = loaded(code.machine_code, numbers=2)
-        self.memory = self.places.allocate()
 
-    def _fits(self, processes: int, last: bool) -> bool:
-        """Return whether memory has room for so many processes; raise if there is nothing narrower to try."""
-        octets = self.layout.shape.octets * self.places.words
+    def _room(
+        self, layout: BatchLayout, widths: Sequence[int], processes: int
+    ) -> tuple[BatchMemory, Words]:
+        """Return memory for as many inputs as there is room for; raise where not even the fewest have any."""
+        inputs, *narrower = widths
+        places = BatchMemory(replace(layout, inputs=inputs), self.distances.farthest)
+        octets = processes * places.shape.octets * places.words
         try:
-            check_memory(Costs("batch", processes * octets, 0, None), self.window)
-        except TapeformerError:
-            if last:
+            check_memory(Costs("batch", octets, 0, None), self.window)
+            return places, places.allocate()
+        except (TapeformerError, MemoryError):
+            if not narrower:
                 raise
-            return False
-        return True
+        return self._room(layout, narrower, processes)
 
     def run_members(
         self,
@@ -128,9 +132,8 @@ class FamilyBatch:
         return np.array((word(*stop), len(pairs), *sum(pairs, ())), np.int64)
 
 
-def _widths() -> tuple[int, ...]:
+def _widths(widest: int) -> tuple[int, ...]:
     """Return how many inputs at once to try: as many as a vector register has bits, then halves."""
-    widest = vector_bits()
     return tuple(widest >> halves for halves in range((widest // WORD_BITS).bit_length()))
 
 

@@ -21,6 +21,10 @@ class WordShape:
     elements: int
     stride: int
 
+    def __post_init__(self) -> None:
+        if self.elements < 1 or self.elements & (self.elements - 1):
+            raise ValueError("vectors of other sizes than powers of two have gaps in memory")
+
     @property
     def type(self) -> str:
         """Return the LLVM type of a word."""

@@ -103,7 +103,7 @@ def run_file(
 
 
 def first_group(lines: int, where: Where = LOCAL) -> int:
-    """Return the lines of the first groups: as many as machine code answers at once, if all cores get some."""
+    """Return the lines of the first groups: as many as a vector register has bits, if all cores get some."""
     workers = 1 if where.cluster else where.processes
     return min(vector_bits(), max(FEWEST_LINES, ceil(lines / workers)))
 
