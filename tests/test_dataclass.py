@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -43,7 +43,14 @@ def records(dataclass: Decorator) -> tuple[type, ...]:
         def __repr__(self) -> str:
             return "named"
 
-    return Nothing, Pair, Longer, Same, Named
+    @dataclass(frozen=True)
+    class Odd:
+        only: int
+        shared: ClassVar[int] = 5
+        late: int = dataclasses.field(init=False, default=9)
+        listed: list[int] = dataclasses.field(init=False, default_factory=list)
+
+    return Nothing, Pair, Longer, Same, Named, Odd
 
 
 STANDARD, OURS = records(dataclasses.dataclass), records(dataclass)
@@ -105,6 +112,33 @@ def test_a_plain_subclass_has_attributes_of_its_own(classes: tuple[type, ...]) -
     assert record.other == 2
     del record.other
     assert not hasattr(record, "other")
+
+
+@pytest.mark.parametrize("classes", [STANDARD, OURS])
+def test_who_inherits_from_a_record_sees_no_difference(classes: tuple[type, ...]) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Frozen(classes[1]):  # type: ignore[misc, valid-type]
+        label: str = ""
+
+    record: Any = Frozen(1, label="a")
+    assert (record.first, record.label) == (1, "a")
+    for name in ("first", "label", "other"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, name, 2)
+    assert dataclasses.replace(record, first=2) == Frozen(2, label="a")
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+        dataclasses.dataclass(type("Changing", (classes[1],), {}))
+
+
+@pytest.mark.parametrize("classes", [STANDARD, OURS])
+@pytest.mark.parametrize("name", ["shared", "late", "listed"])
+def test_what_init_does_not_set_cannot_be_set(classes: tuple[type, ...], name: str) -> None:
+    record = classes[5](1)
+    assert (record.shared, record.late, record.listed) == (5, 9, [])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(record, name, 6)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        delattr(record, name)
 
 
 def subclass(record: type) -> Any:

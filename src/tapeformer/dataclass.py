@@ -1,12 +1,13 @@
 """The standard library's frozen `dataclass` for modules that every command loads: made in half of the time.
 
-It writes and compiles six methods for each frozen class. Here only `__init__` is compiled; all classes share
-the others, with the same meaning. With 60 classes a command starts about 20 milliseconds sooner.
+It writes and compiles six methods for each frozen class. Here only `__init__` is compiled, and classes share
+the others: with 60 of them a command starts about 20 milliseconds sooner, and to make a record takes a
+third of a microsecond longer. A subclass is the standard library's but for comparison and repr.
 """
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import MISSING, FrozenInstanceError, fields, is_dataclass
 from dataclasses import dataclass as generated
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,33 +17,49 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
 
-    def dataclass(**options: object) -> Callable[[type], type]:
+    def dataclass(*, frozen: bool, eq: bool = True, repr: bool = True) -> Callable[[type], type]:
         """Return the decorator of a frozen class; a method that the class defines itself stays."""
+        asked = {"frozen": frozen, "eq": eq, "repr": repr}
 
         def made(cls: type) -> type:
-            shared = [name for name, option in OPTIONS.items() if options.get(option, True)]
-            own = vars(cls)
-            record = generated(**{**options, **GENERATED})(cls)
-            for name in shared:
-                if name not in own:
-                    setattr(record, name, METHODS[name])
+            inherits = any(map(is_dataclass, cls.__bases__))
+            record = generated(frozen=inherits, eq=False, repr=False)(cls)
+            record.__dataclass_params__.frozen = frozen
+            record._set_once = _set_once(record)
+            for name, (option, method) in METHODS.items():
+                if asked[option] and name not in vars(record):
+                    setattr(record, name, method)
             return record
 
         return made
 
 
+def _set_once(record: Any) -> frozenset[str]:
+    """Return the fields that `__init__` sets."""
+    made = (field for field in fields(record) if field.init or field.default_factory is not MISSING)
+    return frozenset(field.name for field in made)
+
+
 def _set(self: Any, name: str, value: object) -> None:
-    """Set a field for `__init__`, once; a plain subclass may have attributes of its own."""
-    field = name in self.__dataclass_fields__
-    if name in self.__dict__ if field else "__dataclass_fields__" in vars(type(self)):
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-    object.__setattr__(self, name, value)
+    """Set a field for `__init__`, once."""
+    known = self.__dict__
+    if name in self._set_once and name not in known:
+        known[name] = value
+    else:
+        _check_own(self, name, "assign to")
+        object.__setattr__(self, name, value)
 
 
 def _delete(self: Any, name: str) -> None:
-    if name in self.__dataclass_fields__ or "__dataclass_fields__" in vars(type(self)):
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    _check_own(self, name, "delete")
     object.__delattr__(self, name)
+
+
+def _check_own(self: Any, name: str, what: str) -> None:
+    """Raise unless a subclass that is no record itself has an attribute of its own."""
+    is_record = "__dataclass_fields__" in vars(type(self))
+    if is_record or name in {field.name for field in fields(self)}:
+        raise FrozenInstanceError(f"cannot {what} field {name!r}")
 
 
 def _equal(self: object, other: object) -> bool:
@@ -70,19 +87,11 @@ def _names(cls: Any, use: str) -> tuple[str, ...]:
 
 __all__ = ["dataclass"]
 
-GENERATED = {"frozen": False, "eq": False, "repr": False}
-"""What the standard library is asked for: a frozen class would have its own `__setattr__`."""
 METHODS = {
-    "__setattr__": _set,
-    "__delattr__": _delete,
-    "__eq__": _equal,
-    "__hash__": _hash,
-    "__repr__": _repr,
+    "__setattr__": ("frozen", _set),
+    "__delattr__": ("frozen", _delete),
+    "__eq__": ("eq", _equal),
+    "__hash__": ("eq", _hash),
+    "__repr__": ("repr", _repr),
 }
-OPTIONS = {
-    "__setattr__": "frozen",
-    "__delattr__": "frozen",
-    "__eq__": "eq",
-    "__hash__": "eq",
-    "__repr__": "repr",
-}
+"""The shared methods, each with the option that asks for it."""
