@@ -24,8 +24,8 @@ def test_every_value_of_a_token_is_read_back(inputs: int, tmp_path: Path) -> Non
     places, factors = batch.places, np.arange(len(BUNDLE.weights.factors))
     last = int(places.masks.max())  # of every ring: nothing follows it in memory
     for place in (last, last + 1):
-        row = chance.integers(places.sizes).astype(np.int32)
-        ones = np.where(places.bits(row[None]), ~np.uint64(0), np.uint64(0))
+        row = chance.integers(places.sizes)
+        ones = np.where(places.bits(row[None].astype(np.int32)), ~np.uint64(0), np.uint64(0))
         for there, here in places.parts(place):
             batch.memory[there] = ones[here]
         lanes, ends = np.array([0, inputs - 1]), np.full(2, place)

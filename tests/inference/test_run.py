@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapeformer import CompileOptions, TapeformerError, compile_machine, run
+from tapeformer import CompileOptions, TapeformerError, compile_machine, run, stream
 from tapeformer.engines.registry import STREAM_ENGINES
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.generation import Generation, generate
@@ -36,6 +36,12 @@ def test_hidden_pieces_last_as_long_as_watching_allows() -> None:
     assert answer.steps == 400_000
     assert len(told) > 5
     assert told == sorted(told)
+
+
+def test_streamed_tokens_say_their_step_and_the_verdict() -> None:
+    first, *_, last = stream(BUNDLE, "abba")
+    assert repr(first) == "<StreamedToken 1: step 0>"
+    assert repr(last) == f"<StreamedToken {last.number}: step {last.steps}, accept>"
 
 
 def test_one_input_is_no_work_for_a_gpu() -> None:

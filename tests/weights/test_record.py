@@ -50,6 +50,15 @@ def test_all_faults_are_found_at_once() -> None:
         assert part in text
 
 
+def of_zeros() -> TransformerWeights:
+    empty = {
+        parameter.path: matrix((parameter.shape[0], parameter.shape[1]), {})
+        for parameter in parameters(WEIGHTS)
+        if isinstance(parameter.value, Matrix)
+    }
+    return with_parameters(WEIGHTS, empty)
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "told"),
     [
@@ -64,17 +73,12 @@ def test_entries_are_in_order(rows: list[int], columns: list[int], told: str | N
     part = Matrix(
         WEIGHTS.layers[1].feed_forward[0].matrix.shape, down, across, np.ones(2, np.int32)
     )
-    faults = verify(with_parameters(WEIGHTS, {"layer.1.feed_forward.0.matrix": part}))
+    faults = verify(with_parameters(of_zeros(), {"layer.1.feed_forward.0.matrix": part}))
     assert [told in str(fault) for fault in faults] == [True] if told else not faults
 
 
 def test_a_model_of_zeros_is_sound() -> None:
-    empty = {
-        parameter.path: matrix((parameter.shape[0], parameter.shape[1]), {})
-        for parameter in parameters(WEIGHTS)
-        if isinstance(parameter.value, Matrix)
-    }
-    assert verify(with_parameters(WEIGHTS, empty)) == ()
+    assert verify(of_zeros()) == ()
 
 
 def test_counts_are_those_of_the_matrices() -> None:
