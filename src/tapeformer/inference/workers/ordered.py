@@ -24,14 +24,23 @@ def in_order(
     pool: Pool, groups: Iterator[Group], tick: Callable[[], bool]
 ) -> Generator[Any, None, None]:
     """Yield the answer to one group after another; `tick` is asked now and then whether to go on."""
-    order = _Order(pool, groups)
     try:
-        order.fill()
-        while order.waiting and tick():
-            yield from order.answered()
-            order.fill()
+        yield from answers_in_order(pool, groups, tick)
     finally:
         pool.close()
+
+
+def answers_in_order(
+    pool: Pool, groups: Iterator[Group], tick: Callable[[], bool] = lambda: True
+) -> Generator[Any, None, None]:
+    """Yield the same, and leave the workers to who has started them."""
+    order = _Order(pool, groups)
+    order.fill()
+    while order.waiting and tick():
+        for answer in order.answered():
+            yield answer
+            order.fill()
+        order.fill()
 
 
 class _Order(Generic[Group]):

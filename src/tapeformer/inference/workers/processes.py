@@ -29,7 +29,7 @@ class ProcessPool:
 
     def __init__(self, task: Task[Any, Any], processes: int) -> None:
         self._task, self._processes = task, processes
-        self.room = 2 * processes
+        self.room, self._open = 2 * processes, True
         self._start()
 
     def _start(self) -> None:
@@ -54,12 +54,12 @@ class ProcessPool:
         return future
 
     def _restart(self) -> None:
-        self.close()
+        self._end()
         self._start()
 
     def recover(self, future: Future[Any]) -> bool:
         """Start processes anew where one has died; the groups of the others are lost with it."""
-        if not isinstance(future.exception(), BrokenProcessPool):
+        if not self._open or not isinstance(future.exception(), BrokenProcessPool):
             return False
         if future in self._own:
             self._restart()
@@ -69,7 +69,11 @@ class ProcessPool:
         """Find nothing: a process that dies is noticed by its groups."""
 
     def close(self) -> None:
-        """End all processes at once."""
+        """End all processes at once, and start no others."""
+        self._open = False
+        self._end()
+
+    def _end(self) -> None:
         for process in self._context.started:
             process.kill()
         self.executor.shutdown(wait=True, cancel_futures=True)
