@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -58,8 +59,8 @@ def batch(bundle: Bundle, folder: Path, tokens: int, runs: int) -> float:
     for _ in range(runs):
         started = perf_counter()
         budget = Budget(1 << 40, tokens)
-        ended = list(streams.run(prompts, reader.goes_on, reader.step_values, budget))
-        made = sum(int(end.tokens.sum()) for end in ended)
+        ended = streams.run(prompts, reader.goes_on, reader.step_values, budget)
+        made = sum(int(end.tokens.sum()) for end in chain.from_iterable(ended))
         best = max(best, made / (perf_counter() - started))
     return best
 

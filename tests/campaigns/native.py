@@ -205,7 +205,8 @@ def _run_differences(case: Case, cache: Path, tokens: int) -> list[str]:
     except NotLogicError:
         return wrong
     rows = prompts_of([np.asarray(prompt, np.int32) for prompt in prompts])
-    for end in batch.run(rows, case.running, ((case.counted, 1),), Budget(1 << 60, tokens)):
+    found = batch.run(rows, case.running, ((case.counted, 1),), Budget(1 << 60, tokens))
+    for end in chain.from_iterable(found):
         for place, index in enumerate(end.inputs.tolist()):
             made = int(end.tokens[place]), int(end.counted[place])
             got = (made, float(end.margin[place]), end.windows.rows(place).tolist())

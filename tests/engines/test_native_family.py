@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_random_members_side_by_side_equal_each_alone(inputs: int, tmp_path: Pat
             continue
         prompts = prompts_of([np.asarray(model.prompt, np.int32)] * len(members))
         budget, stop = Budget(10**9, TOKENS), (0, model.prompt[-1][0])
-        for ended in batch.run_members(members, prompts, stop, (), budget):
+        for ended in chain.from_iterable(batch.run_members(members, prompts, stop, (), budget)):
             for number, member in enumerate(ended.inputs.tolist()):
                 made = int(ended.tokens[number])
                 if made and not ended.doubted[number]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 
@@ -132,7 +133,8 @@ def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) ->
         started = perf_counter()
         ended: list[Ended] = []
         for prompts in groups:
-            ended += batch.run(prompts, reader.goes_on, reader.step_values, budget)
+            found = batch.run(prompts, reader.goes_on, reader.step_values, budget)
+            ended += chain.from_iterable(found)
         seconds = perf_counter() - started
         tokens = sum(int(end.tokens.sum()) for end in ended)
         return Made(tokens, sum(int(end.counted.sum()) for end in ended), seconds)

@@ -26,7 +26,7 @@ from tapeformer.cache.folder import (
 )
 from tapeformer.dataclass import dataclass
 
-Kind = Literal["code", "machine", "model", "source"]
+Kind = Literal["code", "kernel", "machine", "model", "source"]
 MAGIC = b"tapeformer cache 1\n"
 HEAD = len(MAGIC) + 32
 """Bytes before an entry's content: what the file is, and a SHA-256."""

@@ -1,8 +1,8 @@
 """What engines for many inputs at once have in common: prompts go in, inputs that have ended come out.
 
 Inputs are numbered from 0. Prompts begin side by side at place 0, so one place of the context is the
-same for all. A back end yields inputs in the order in which they end, several at a time, and its
-`Windows` are valid until it is asked for more.
+same for all. A back end yields inputs in the order in which they end, those that have ended together in
+one or several parts, and its `Windows` are valid until it is asked for more.
 """
 
 from __future__ import annotations
@@ -92,5 +92,7 @@ class BatchEngine(Protocol):
     def inputs(self) -> int:
         """How many inputs keep it busy: a call with fewer takes hardly less time."""
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
+    def run(
+        self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
+    ) -> Iterator[list[Ended]]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end."""

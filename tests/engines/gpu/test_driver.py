@@ -124,15 +124,6 @@ def test_a_window_that_does_not_fit(library: str, monkeypatch: pytest.MonkeyPatc
         list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))
 
 
-def test_processes_share_the_memory(library: str) -> None:
-    bundle = tf.compile_machine(tf.gallery_machine("busy_beaver_3"), levels=3)
-    reader, found = Reader(bundle), []
-    for processes in (1, 4):
-        batch = GpuBatch(bundle.weights, bundle.offsets, lambda: CudaDevice(library), processes)
-        found.append(batch._fitting(batch.prepared(reader.goes_on, reader.step_values)))
-    assert found[0] // 4 == found[1] > 0
-
-
 def test_looking_for_a_device_opens_no_context(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,15 @@ import pytest
 import tapeformer as tf
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines.batch import Budget, Ended, prompts_of
+from tapeformer.engines.gpu import cache as cache_of_kernels
 from tapeformer.engines.gpu.batch import GpuBatch
-from tapeformer.engines.gpu.kernel import kernel_of
+from tapeformer.engines.gpu.kernel import Kernel, kernel_of
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS
 from tapeformer.engines.gpu.ptx import ptx_of
 from tapeformer.gallery import gallery_names
 from tapeformer.inference.decode import Reader
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
+from tapeformer.weights.record import TransformerWeights
 from tests.engines.gpu.processor_device import ProcessorDevice
 
 FAR = 1 << 62
@@ -67,7 +71,8 @@ def ends(bundle: Bundle, words: list[Word], budget: Budget, blocks: int = 2) -> 
     batch, device = batch_for(bundle, blocks)
     reader = Reader(bundle)
     prompts = prompts_of([np.asarray(reader.prompt(word), np.int32) for word in words])
-    yield from batch.run(prompts, reader.goes_on, reader.step_values, budget)
+    found = batch.run(prompts, reader.goes_on, reader.step_values, budget)
+    yield from chain.from_iterable(found)
     device.close()
 
 
@@ -153,6 +158,26 @@ def test_a_changed_weight_changes_tokens_as_in_the_native_engine() -> None:
                 assert newest.tolist() == list(steps[-1].ids)
                 compared += 1
     assert compared > 6
+
+
+def test_kernels_that_were_made_before_come_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = bundle_of("registers")
+    reader, device = Reader(bundle), ProcessorDevice(kernel_text_of(bundle))
+    asked = reader.goes_on, reader.step_values
+
+    def prepared(weights: TransformerWeights) -> Kernel:
+        return GpuBatch(weights, bundle.offsets, lambda: device, tmp_path).prepared(*asked)
+
+    made = prepared(bundle.weights)
+    monkeypatch.delattr(cache_of_kernels, "kernel_of")
+    found = prepared(bundle.weights)
+    assert (found.text, found.layout) == (made.text, made.layout)
+    assert (found.offsets.at(3)[0] == made.offsets.at(3)[0]).all()
+    part = next(part for part in parameters(bundle.weights) if nonzero_values(part).size)
+    with pytest.raises(NameError):
+        prepared(with_sign_flipped(bundle.weights, part.path, 0))
 
 
 @pytest.mark.parametrize("name", SOME_PTX)

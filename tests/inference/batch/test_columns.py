@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 
@@ -12,8 +13,9 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
+from tapeformer.inference.batch.answer_lines import joined
 from tapeformer.inference.batch.columns import AnswerColumns, ending
-from tapeformer.inference.batch.recorder import Recorder, joined
+from tapeformer.inference.batch.recorder import Recorder
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner
 from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.parameters import with_sign_flipped
@@ -49,8 +51,9 @@ def both(bundle: Bundle, machine: TuringMachine, options: BatchOptions) -> None:
     runner = BatchRunner(bundle, options)
     given = [word for word in words(machine, 40) if runner.encoder.fits(word)]
     expected = [ending(answer) for answer in runner.answers(given)]
-    columns, found = AnswerColumns(runner), [("", "")] * len(given)
-    for block in runner.blocks(runner.encoder.coded(given)):
+    columns = AnswerColumns(runner.reader, runner.engine)
+    found = [("", "")] * len(given)
+    for block in chain.from_iterable(runner.blocks(runner.encoder.coded(given))):
         for number, line in zip(block.numbers.tolist(), columns.endings(block), strict=True):
             found[number] = line
     assert found == expected
@@ -78,9 +81,9 @@ def test_texts_and_words_are_read_alike() -> None:
     texts = ["", '"\\é', "é\t", "ab", "aé", "x", "é" * 99, "\ud800", "\U0001f600é", "é ab", " é"]
     for spaced in (False, True):
         recorder = Recorder(BatchModel(machine, bundle, BatchOptions(spaced=spaced)))
-        alone = [recorder._line(text, ending(recorder._alone(text))) for text in texts]
+        alone = [recorder.maker.line(text, ending(recorder._alone(text))) for text in texts]
         lines = recorder.lines(texts)
-        assert [line.text.replace("native", "sparse") for line in lines] == [
-            line.text for line in alone
+        assert [line.content.replace(b"native", b"sparse") for line in lines] == [
+            line.content for line in alone
         ]
         assert joined(lines[:3]).content.count(b"\n") == 3

@@ -276,7 +276,7 @@ def test_equal_inputs_are_answered_once(
     asked: list[int] = []
     blocks_of = BatchRunner.blocks
 
-    def counted(self: BatchRunner, words: CodedWords) -> Iterator[Block]:
+    def counted(self: BatchRunner, words: CodedWords) -> Iterator[list[Block]]:
         asked.append(len(words))
         return blocks_of(self, words)
 

@@ -58,7 +58,7 @@ def records_of(texts: list[str], *groups: int) -> list[dict[str, Any]]:
     options, left = RunOptions(max_steps=STEPS), iter(texts)
     recorder = MachineRecorder(MachineLines(options, shared_families(texts, options)))
     parts = [list(islice(left, size)) for size in (*groups, len(texts))]
-    return [json.loads(line.text) for part in parts for line in recorder.lines(part)]
+    return [json.loads(line.content) for part in parts for line in recorder.lines(part)]
 
 
 def test_families_share_machine_code_and_others_run_alone(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -15,12 +16,12 @@ import numpy as np
 from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.gpu import INPUTS
 from tapeformer.engines.gpu.blocks import Blocks
+from tapeformer.engines.gpu.cache import module_of
 from tapeformer.engines.gpu.device import Device
-from tapeformer.engines.gpu.kernel import Kernel, kernel_of
+from tapeformer.engines.gpu.kernel import Kernel
 from tapeformer.engines.gpu.lanes import lane_rows
 from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS
 from tapeformer.engines.gpu.prompt_masks import BlockGroup, block_groups
-from tapeformer.engines.gpu.ptx import ptx_of
 from tapeformer.engines.stream import Value
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import TransformerWeights
@@ -30,12 +31,10 @@ MEMORY_SHARE = 0.8
 LAUNCH_SECONDS = 0.25
 """How long a launch should take: blocks that have ended wait for it."""
 FIRST_TOKENS, MOST_TOKENS = 256, 1 << 30
-READ_BLOCKS = 8
-"""Blocks whose windows are read together, so that what is read of them fits into the caches."""
 
 
 class GpuBatch:
-    """The kernels of one model on a device, whose memory some processes share.
+    """The kernels of one model on a device.
 
     The device is asked for when the kernels are made: it may take as long to open.
     """
@@ -47,10 +46,9 @@ class GpuBatch:
         weights: TransformerWeights,
         offsets: Sequence[int],
         opened: Callable[[], Device],
-        processes: int = 1,
+        cache: Path | None = None,
     ) -> None:
-        self.weights, self.offsets, self._opened = weights, offsets, opened
-        self.memory_share = MEMORY_SHARE / processes
+        self.weights, self.offsets, self._opened, self.cache = weights, offsets, opened, cache
         self._asked: tuple[Value, Counted] | None = None
 
     @cached_property
@@ -58,7 +56,9 @@ class GpuBatch:
         """The device, once it is open."""
         return self._opened()
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
+    def run(
+        self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
+    ) -> Iterator[list[Ended]]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end.
 
         Raises NotLogicError where the weights cannot be turned into gates.
@@ -75,16 +75,15 @@ class GpuBatch:
     def prepared(self, stop: Value, count: Counted) -> Kernel:
         """Return the kernels that watch these values, made and loaded once."""
         if self._asked != (stop, count):
-            self._kernel = kernel_of(self.weights, self.offsets, stop, count)
-            module = ptx_of(self._kernel.text)
-            self.device.load(module, self._kernel.layout.shared_bytes)
+            self._kernel, ptx = module_of(self.weights, self.offsets, stop, count, self.cache)
+            self.device.load(ptx, self._kernel.layout.shared_bytes)
             self._asked = stop, count
         return self._kernel
 
     def _fitting(self, kernel: Kernel) -> int:
         """How many blocks the device's memory holds."""
         size = 4 * BLOCK_THREADS * block_words(kernel)
-        fitting = int(self.memory_share * self.device.free_memory()) // size
+        fitting = int(MEMORY_SHARE * self.device.free_memory()) // size
         if not fitting:
             raise TapeformerError(
                 Fault(
@@ -102,7 +101,7 @@ def block_words(kernel: Kernel) -> int:
     return layout.memory_words + len(layout.newest_words) + lane_rows(kernel.margin_digits) + 64
 
 
-def _scheduled(blocks: Blocks, groups: Sequence[BlockGroup]) -> Iterator[Ended]:
+def _scheduled(blocks: Blocks, groups: Sequence[BlockGroup]) -> Iterator[list[Ended]]:
     """Feed groups to idle blocks and launch, until every input has ended."""
     waiting, tokens = list(reversed(groups)), FIRST_TOKENS
     while waiting or blocks.busy.any():
@@ -113,8 +112,7 @@ def _scheduled(blocks: Blocks, groups: Sequence[BlockGroup]) -> Iterator[Ended]:
         started = perf_counter()
         finished = blocks.advance(tokens)
         tokens = _next_tokens(tokens, perf_counter() - started)
-        for start in range(0, len(finished), READ_BLOCKS):
-            yield from blocks.ended(finished[start : start + READ_BLOCKS])
+        yield list(blocks.ended(finished))
 
 
 def _next_tokens(tokens: int, seconds: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +30,14 @@ from tapeformer.engines.gpu.prompt_masks import (
     token_table,
     unpacked_words,
 )
+from tapeformer.engines.gpu.served_memory import ServedMemory
 from tapeformer.engines.gpu.windows import BlockMemory, DeviceWindows
 from tapeformer.windows import Flags, Integers
 
 FEED_BYTES = 256 << 20
 """Masks of prompts that are sent at once."""
+READ_BLOCKS = 8
+"""Blocks whose windows are read together."""
 
 
 class Blocks:
@@ -57,7 +61,8 @@ class Blocks:
             "schedule": layout.schedule_words * count,
         }
         self.at = {name: device.allocate(4 * words) for name, words in sizes.items()}
-        self.memory = BlockMemory(device, layout, self.at["rings"], self.at["newest"])
+        self.served = ServedMemory(device)
+        self.memory = BlockMemory(self.served, layout, self.at["rings"], self.at["newest"])
         self.busy = np.zeros(count, bool)
         self.newest = np.zeros(count, np.int64)
         self.length = np.zeros(count, np.int64)
@@ -70,6 +75,7 @@ class Blocks:
 
     def release(self) -> None:
         """Give the device's memory back."""
+        self.served.close()
         for address in self.at.values():
             self.device.release(address)
 
@@ -192,47 +198,50 @@ class Blocks:
                 total |= unpacked_words(words).astype(np.int64) << digit
         return total.reshape(len(blocks), BLOCK_INPUTS)
 
-    def _numbers_at(self, row: int, digits: int, where: tuple[Integers, Integers]) -> Integers:
-        """Return the numbers of some blocks and lanes."""
-        blocks, places = np.unique(where[0], return_inverse=True)
-        return self._numbers(row, digits, blocks)[places, where[1]]
-
     def ended(self, blocks: Integers) -> Iterator[Ended]:
-        """Yield the inputs of blocks that are done: the stopped, the doubted, those at a limit."""
-        doubted, mine = self._flags(DOUBTED), np.zeros((self.count, 1), bool)
-        mine[blocks] = True
-        used = mine & (self.inputs != UNUSED)
-        stopped = self.stopped & ~doubted
-        for which in (used & stopped, used & doubted, used & ~stopped & ~doubted):
-            if which.any():
-                blocks_of, lanes = np.nonzero(which)
-                yield self._ended((blocks_of, lanes), stopped, doubted)
+        """Yield the inputs of blocks that are done: the stopped, the doubted, those at a limit.
 
-    def _ended(self, where: tuple[Integers, Integers], stopped: Flags, doubted: Flags) -> Ended:
-        blocks, _ = where
-        lengths, end, first = self.length[blocks], self.end[where], self.first[where]
-        tokens = end + 1 - lengths
-        return Ended(
-            inputs=self.inputs[where],
-            tokens=tokens,
-            counted=self._numbers_at(COUNTER, COUNTER_DIGITS, where),
-            before=np.where(first < 0, tokens, first - lengths),
-            margin=self._margins(tokens, where),
-            stopped=stopped[where],
-            doubted=doubted[where],
-            windows=self.windows(*where, end),
-        )
+        Those of a few blocks come together: what is read of their windows then fits into the caches.
+        """
+        doubted, used = self._flags(DOUBTED)[blocks], self.inputs[blocks] != UNUSED
+        stopped = self.stopped[blocks] & ~doubted
+        columns = {**self._columns(blocks), "stopped": stopped, "doubted": doubted}
+        for which in (used & stopped, used & doubted, used & ~stopped & ~doubted):
+            for start in range(0, len(blocks), READ_BLOCKS):
+                rows, lanes = np.nonzero(which[start : start + READ_BLOCKS])
+                if len(rows):
+                    yield self._ended(columns, blocks, rows + start, lanes)
+
+    def _columns(self, blocks: Integers) -> dict[str, NDArray[Any]]:
+        """Return what is known of all lanes of some blocks, a table for each column of `Ended`."""
+        lengths, first = self.length[blocks, None], self.first[blocks]
+        tokens = self.end[blocks] + 1 - lengths
+        return {
+            "inputs": self.inputs[blocks],
+            "tokens": tokens,
+            "counted": self._numbers(COUNTER, COUNTER_DIGITS, blocks),
+            "before": np.where(first < 0, tokens, first - lengths),
+            "margin": self._margins(tokens, blocks),
+        }
+
+    def _ended(
+        self, columns: dict[str, NDArray[Any]], blocks: Integers, rows: Integers, lanes: Integers
+    ) -> Ended:
+        """Return some lanes, each in a row of the columns."""
+        places = blocks[rows], lanes
+        found = {name: column[rows, lanes] for name, column in columns.items()}
+        return Ended(**found, windows=self.windows(*places, self.end[places]))
 
     def windows(self, blocks: Integers, lanes: Integers, ends: Integers) -> DeviceWindows:
         """Return the windows of some blocks and lanes whose newest tokens are at these places."""
         return DeviceWindows(self.memory, blocks, lanes, ends, self.kernel.window)
 
-    def _margins(self, tokens: Integers, where: tuple[Integers, Integers]) -> NDArray[np.float64]:
+    def _margins(self, tokens: Integers, blocks: Integers) -> NDArray[np.float64]:
         """Return the smaller of the proven margin and the computed one; infinite without a token."""
-        least = np.full(len(tokens), np.inf)
+        least = np.full(tokens.shape, np.inf)
         if self.kernel.proven_margin is not None:
             least[:] = self.kernel.proven_margin
         if self.kernel.margin_digits:
-            found = self._numbers_at(MARGIN, self.kernel.margin_digits, where)
+            found = self._numbers(MARGIN, self.kernel.margin_digits, blocks)
             least = np.minimum(least, found)
         return np.where(tokens > 0, least, np.inf)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.gpu.device import Address, Device
+from tapeformer.engines.gpu.device import Address
 from tapeformer.engines.gpu.memory_layout import (
     BLOCK_INPUTS,
     BLOCK_THREADS,
@@ -19,6 +19,7 @@ from tapeformer.engines.gpu.memory_layout import (
     KernelLayout,
 )
 from tapeformer.engines.gpu.prompt_masks import packed_words
+from tapeformer.engines.gpu.served_memory import DeviceMemory
 from tapeformer.engines.logic.factor_codes import codes, digits_of, values_by_code
 from tapeformer.windows import Flags, Found, Integers
 
@@ -50,7 +51,7 @@ class FactorPlaces:
 class BlockMemory:
     """The memory of all blocks on a device, and how each block's part is laid out."""
 
-    device: Device
+    device: DeviceMemory
     layout: KernelLayout
     rings: Address
     newest: Address
@@ -60,21 +61,21 @@ class BlockMemory:
         """Where factors are."""
         return FactorPlaces(self.layout)
 
-    def ring(self, block: int, number: int) -> Words:
-        """Return a ring of a block: slots, words, threads."""
+    def ring(self, blocks: Integers, number: int) -> Words:
+        """Return a ring of some blocks: blocks, slots, words, threads."""
         ring = self.layout.rings[number]
-        start = block * self.layout.memory_words + ring.offset
-        words = self._words(self.rings, start, ring.words * ring.length)
-        return words.reshape(ring.length, ring.words, BLOCK_THREADS)
+        starts = blocks * self.layout.memory_words + ring.offset
+        words = self._words(self.rings, starts, ring.words * ring.length)
+        return words.reshape(-1, ring.length, ring.words, BLOCK_THREADS)
 
-    def newest_token(self, block: int) -> Words:
-        """Return the words of the newest token that are kept on the chip: words, threads."""
+    def newest_tokens(self, blocks: Integers) -> Words:
+        """Return the words of the newest token that are kept on the chip: blocks, words, threads."""
         count = len(self.layout.newest_words)
-        return self._words(self.newest, block * count, count).reshape(count, BLOCK_THREADS)
+        return self._words(self.newest, blocks * count, count).reshape(-1, count, BLOCK_THREADS)
 
-    def _words(self, base: Address, start: int, count: int) -> Words:
+    def _words(self, base: Address, starts: Integers, count: int) -> Words:
         size = 4 * BLOCK_THREADS
-        return self.device.download(base + size * start, size * count).view(np.uint32)
+        return self.device.gathered((base + size * starts).tolist(), size * count).view(np.uint32)
 
 
 class DeviceWindows:
@@ -83,12 +84,16 @@ class DeviceWindows:
     def __init__(
         self, memory: BlockMemory, blocks: Integers, lanes: Integers, ends: Integers, window: int
     ) -> None:
-        self.memory, self.ends, self.window = memory, ends, window
+        self._given = memory, blocks, lanes, ends, window
+        self.memory, self.ends = memory, ends
         self.lengths = np.minimum(ends + 1, window)
         self.used, self.block_index = np.unique(blocks, return_inverse=True)
         self.threads, self.bits = lanes // WORD_INPUTS, lanes % WORD_INPUTS
         self._rings: dict[int, Words] = {}
         self._newest: Words | None = None
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return DeviceWindows, self._given
 
     def at(self, inputs: Integers, ages: Integers) -> DeviceTokens:
         """Return the tokens of some ages in the windows of some inputs."""
@@ -155,15 +160,13 @@ class DeviceWindows:
     def ring(self, number: int) -> Words:
         """Return a ring of all blocks that are used: blocks, slots, words, threads."""
         if number not in self._rings:
-            found = [self.memory.ring(block, number) for block in self.used.tolist()]
-            self._rings[number] = np.stack(found)
+            self._rings[number] = self.memory.ring(self.used, number)
         return self._rings[number]
 
     def newest(self) -> Words:
         """Return what is kept on the chip of all blocks that are used: blocks, words, threads."""
         if self._newest is None:
-            found = [self.memory.newest_token(block) for block in self.used.tolist()]
-            self._newest = np.stack(found)
+            self._newest = self.memory.newest_tokens(self.used)
         return self._newest
 
 

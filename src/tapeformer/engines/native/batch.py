@@ -94,7 +94,7 @@ class FamilyBatch:
         stop: Value,
         count: Counted,
         budget: Budget,
-    ) -> Iterator[Ended]:
+    ) -> Iterator[list[Ended]]:
         """Run a prompt for each member until its watched value changes, or to a limit.
 
         What a member has chosen is read from its weights; a ValueError where it is no member.
@@ -115,10 +115,11 @@ class FamilyBatch:
         count: Counted,
         budget: Budget,
         choices: Words | None = None,
-    ) -> Iterator[Ended]:
+    ) -> Iterator[list[Ended]]:
         most = max((adds for _, adds in count), default=1)
         asked = self._asked(stop, count)
-        return _Run(self, prompts, asked, most, budget, choices).to_the_end()
+        run = _Run(self, prompts, asked, most, budget, choices)
+        return ([ended] for ended in run.to_the_end())
 
     def _asked(self, stop: Value, count: Counted) -> Integers:
         """Return what machine code is asked for: see `llvm_batch_loop`."""
@@ -153,7 +154,9 @@ class Batch(FamilyBatch):
         family = family_of_one(weights)
         super().__init__(family, offsets, cache, processes, watched=watched, inputs=inputs)
 
-    def run(self, prompts: Prompts, stop: Value, count: Counted, budget: Budget) -> Iterator[Ended]:
+    def run(
+        self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
+    ) -> Iterator[list[Ended]]:
         """Run every prompt until its watched value changes, or to a limit; yield those that end."""
         return self._run(prompts, stop, count, budget)
 

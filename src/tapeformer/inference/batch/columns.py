@@ -10,7 +10,8 @@ from typing import Any
 
 from tapeformer.constructions.decoded_many import DecodedMany
 from tapeformer.faults import TapeformerError
-from tapeformer.inference.batch.runner import BatchRunner, Block, Found
+from tapeformer.inference.batch.runner import Block, Found
+from tapeformer.inference.decode import Reader
 from tapeformer.inference.records import OUTCOME_KEYS, outcome_record
 from tapeformer.simulator.outcome import Outcome
 
@@ -33,21 +34,21 @@ def ending(found: Found) -> Ending:
 class AnswerColumns:
     """Reads blocks of one model."""
 
-    def __init__(self, runner: BatchRunner) -> None:
-        self.runner, self.reader = runner, runner.reader
+    def __init__(self, reader: Reader, engine: str) -> None:
+        self.reader, self.engine = reader, engine
         self.glue = " " if self.reader.bundle.answer["spaced"] else ""
 
     def endings(self, block: Block) -> Iterable[Ending]:
         """Return the end of the line of each input of a block, in order."""
         decode = self.reader.decode_many
         if block.found is not None or decode is None:
-            return map(ending, self.runner.found(block))
+            return map(ending, block.answers(self.reader, self.engine))
         many = decode(block.ended.windows)
         outcomes = [
             outcome or Outcome.LIMIT for outcome in self.reader.outcomes(block.ended.windows)
         ]
         names = [outcome.value for outcome in outcomes]
-        template = _template(encoded(self.runner.engine), len(many.tapes))
+        template = _template(encoded(self.engine), len(many.tapes))
         lines = map(template.__mod__, zip(*self._columns(block, names, many), strict=True))
         found = zip(names, lines, strict=True)
         return found if many.readable.all() else self._with_others(block, many, found)
@@ -70,7 +71,7 @@ class AnswerColumns:
         self, block: Block, many: DecodedMany, found: Iterable[Ending]
     ) -> Iterator[Ending]:
         """Read what cannot be read together one by one."""
-        answers = self.runner.found(block)
+        answers = block.answers(self.reader, self.engine)
         for readable, line, answer in zip(many.readable.tolist(), found, answers, strict=True):
             yield line if readable else ending(answer)
 

@@ -10,6 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import TypeGuard
 
@@ -119,7 +120,7 @@ class FamilyRunner:
         prompts = self.encoder.prompts([()] * len(models))
         weights = [model.weights for model in models]
         asked = (prompts, reader.goes_on, reader.step_values, self.budget)
-        for ended in self.batch.run_members(weights, *asked):
+        for ended in chain.from_iterable(self.batch.run_members(weights, *asked)):
             if ended.doubted.any():
                 continue
             lengths = prompts.lengths[ended.inputs]

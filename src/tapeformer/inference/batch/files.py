@@ -8,29 +8,33 @@ to the same inputs are gone on with.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from tapeformer.cache.store import Store
 from tapeformer.dataclass import dataclass
 from tapeformer.engines import gpu
 from tapeformer.engines.native.compiler import vector_bits
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.inference.batch.answer_lines import Answered, answer_start
 from tapeformer.inference.batch.answer_writer import AnswerWriter, alone_with
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.inputs import Inputs
-from tapeformer.inference.batch.recorder import Answered, AnswerLines, answer_start
+from tapeformer.inference.batch.recorder import AnswerLines
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.records import Record
 from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.outcome import Outcome
+
+if TYPE_CHECKING:
+    from tapeformer.inference.batch.readers import Readers
 
 GROUP_SECONDS = 0.5
 FEWEST_LINES, MOST_LINES = 256, 4096
@@ -89,17 +93,18 @@ def run_file(
     """
     on_gpu = model.options.engine == "gpu"
     group = gpu.INPUTS if on_gpu else first_group(len(inputs), where)
-    if not where.cluster:
-        where = replace(where, processes=_processes(where, len(inputs) / group, on_gpu))
+    if on_gpu or (not where.cluster and len(inputs) <= group):
+        where = replace(where, processes=1)
     shared = replace(model, options=replace(model.options, processes=where.processes))
-    work = Work(
-        AnswerLines(shared),
-        lambda text: answer_start(text, model.bundle.digest, model.options.spaced),
-        (model.options.max_steps, model.options.max_tokens),
-        group,
-    )
     Store("code", model.options.cache).check()
-    return answer_file(work, inputs, answers, where, watch)
+    with _readers(model, len(inputs), where) as readers:
+        work = Work(
+            AnswerLines(shared, readers),
+            lambda text: answer_start(text, model.bundle.digest, model.options.spaced),
+            (model.options.max_steps, model.options.max_tokens),
+            group,
+        )
+        return answer_file(work, inputs, answers, where, watch)
 
 
 def first_group(lines: int, where: Where = LOCAL) -> int:
@@ -108,12 +113,16 @@ def first_group(lines: int, where: Where = LOCAL) -> int:
     return min(vector_bits(), max(FEWEST_LINES, ceil(lines / workers)))
 
 
-def _processes(where: Where, groups: float, on_gpu: bool) -> int:
-    """Return how many processes answer: more read what a GPU makes, which is faster than they are."""
-    if groups <= 1 or where.processes == 1:
-        return 1
-    useful = min(os.cpu_count() or 1, gpu.PROCESSES, ceil(groups))
-    return max(where.processes, useful) if on_gpu else where.processes
+@contextmanager
+def _readers(model: BatchModel, inputs: int, where: Where) -> Iterator[Readers | None]:
+    """Return processes that read what a GPU of this computer makes."""
+    if model.options.engine != "gpu" or where.cluster:
+        yield None
+        return
+    from tapeformer.inference.batch.readers import Readers, useful_readers
+
+    with Readers(model, useful_readers(inputs)) as readers:
+        yield readers
 
 
 def answer_file(

@@ -20,6 +20,7 @@ from tapeformer.compile.sizes import for_steps
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
+from tapeformer.inference.batch.answer_lines import Answered, Lines, joined
 from tapeformer.inference.batch.columns import ERROR, encoded
 from tapeformer.inference.batch.families import (
     FamilyRunner,
@@ -29,7 +30,6 @@ from tapeformer.inference.batch.families import (
 )
 from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file, first_group
 from tapeformer.inference.batch.inputs import Inputs, opened
-from tapeformer.inference.batch.recorder import Answered, Line, joined
 from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
@@ -73,19 +73,19 @@ class MachineRecorder:
         self.task, self.options = task, task.options
         self._runners: dict[MachineFamily, FamilyRunner | None] = {}
 
-    def lines(self, texts: list[str]) -> list[Line]:
+    def lines(self, texts: list[str]) -> list[Lines]:
         """Return the answers to some lines, in order."""
         found = self._side_by_side(texts)
         return [found.get(number) or self._alone(text) for number, text in enumerate(texts)]
 
-    def _side_by_side(self, texts: Sequence[str]) -> dict[int, Line]:
+    def _side_by_side(self, texts: Sequence[str]) -> dict[int, Lines]:
         """Return the answers of machines whose families share machine code, by the number of the line."""
         families: dict[MachineFamily, list[tuple[int, TuringMachine]]] = {}
         for number, text in enumerate(texts):
             family = family_of(text) if self.task.families else None
             if family in self.task.families and (machine := member(text, family)) is not None:
                 families.setdefault(family, []).append((number, machine))
-        lines: dict[int, Line] = {}
+        lines: dict[int, Lines] = {}
         for family, members in families.items():
             runner = self._runner(family)
             if runner is not None:
@@ -105,16 +105,18 @@ class MachineRecorder:
                 self._runners[family] = None
         return self._runners[family]
 
-    def _alone(self, text: str) -> Line:
+    def _alone(self, text: str) -> Lines:
         try:
             answer = run_machine(text, self.options)
         except TapeformerError as error:
-            return Line(ERROR, encoded({**self.task.start(text), ERROR: str(error)}))
+            record = {**self.task.start(text), ERROR: str(error)}
+            return Lines((ERROR,), encoded(record).encode())
         return self._line(text, answer, model_record(answer.bundle))
 
-    def _line(self, text: str, answer: Answer, model: Record) -> Line:
+    def _line(self, text: str, answer: Answer, model: Record) -> Lines:
         record = answer_record("", answer, model)
-        return Line(answer.outcome.value, encoded({**self.task.start(text), **record}))
+        found = encoded({**self.task.start(text), **record})
+        return Lines((answer.outcome.value,), found.encode())
 
 
 def run_machine(text: str, options: RunOptions) -> Answer:

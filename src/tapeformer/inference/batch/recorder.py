@@ -1,79 +1,87 @@
-"""Answers as lines of JSON: what was asked of which model, and what it came to."""
+"""A model that turns lines of input into lines of JSON; equal lines are answered once."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeformer.dataclass import dataclass
 from tapeformer.faults import TapeformerError
-from tapeformer.inference.batch.columns import ERROR, AnswerColumns, Ending, encoded, ending
+from tapeformer.inference.batch.answer_lines import Answered, LineMaker, Lines, joined
+from tapeformer.inference.batch.columns import ending
 from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
-from tapeformer.inference.records import Record, model_record
 from tapeformer.machine.word import parse_word
 from tapeformer.windows import Integers
+
+if TYPE_CHECKING:
+    from tapeformer.inference.batch.readers import Part, Readers
 
 MOST_KEPT = 1 << 13
 """Answers that are kept for equal inputs to come."""
 
 
-class Line(NamedTuple):
-    """One answer: its outcome, or "error", and its JSON."""
-
-    outcome: str
-    text: str
-
-
-class Answered(NamedTuple):
-    """The answers to a group of lines: how many came to each outcome, and their lines."""
-
-    outcomes: Counter[str]
-    content: bytes
-
-
-def joined(lines: Iterable[Line]) -> Answered:
-    """Return lines as they are written to a file."""
-    outcomes, texts = zip(*lines, strict=True)
-    return Answered(Counter(outcomes), "\n".join((*texts, "")).encode())
-
-
 class Recorder:
-    """Makes lines of JSON of lines of input; what all lines share is encoded once."""
+    """Makes lines of JSON of lines of input, with the help of `readers` where there are any."""
 
-    def __init__(self, model: BatchModel) -> None:
+    def __init__(self, model: BatchModel, readers: Readers | None = None) -> None:
         self.machine, self.spaced = model.machine, model.options.spaced
+        self.readers = readers and readers.begun()
         self.runner = BatchRunner(model.bundle, model.options)
-        self.columns = AnswerColumns(self.runner)
+        self.maker = LineMaker(model, self.runner.reader, self.runner.engine)
         self.encoder = TextEncoder(self.runner.encoder, self.machine.word_symbols)
-        self.kept: dict[str, Line] = {}
-        start = answer_start(None, model.bundle.digest, self.spaced)
-        del start["input"]
-        self.start = encoded(start)[1:-1]
-        self.model = encoded(start | model_record(model.bundle))[1:-1]
+        self.kept: dict[str, Lines] = {}
 
-    def lines(self, texts: Sequence[str]) -> list[Line]:
-        """The answers to some inputs, in order; equal ones are answered once while they are kept."""
+    def answered(self, texts: Sequence[str]) -> Answered:
+        """Return the answers to some inputs, in order."""
+        if len(set(texts)) == len(texts) > MOST_KEPT:
+            return joined(self._in_order(texts))
+        return joined(self.lines(texts))
+
+    def lines(self, texts: Sequence[str]) -> list[Lines]:
+        """Return a line for each input; equal ones are answered once while they are kept."""
         new = [text for text in dict.fromkeys(texts) if text not in self.kept]
         if len(self.kept) + len(new) > MOST_KEPT:
             self.kept.clear()
             new = list(dict.fromkeys(texts))
-        for text, end in zip(new, self._endings(new), strict=True):
-            self.kept[text] = self._line(text, end)
+        for numbers, lines in self._found(new):
+            self.kept.update(zip([new[number] for number in numbers], lines.each(), strict=True))
         return [self.kept[text] for text in texts]
 
-    def _endings(self, texts: Sequence[str]) -> Iterator[Ending]:
-        found: list[Ending | None] = [None] * len(texts)
+    def _in_order(self, texts: Sequence[str]) -> list[Lines]:
+        """Return the lines of inputs in order, those together that are next to each other."""
+        placed: list[tuple[int, Lines]] = []
+        for numbers, lines in self._found(texts):
+            if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+                placed.append((numbers[0], lines))
+            else:
+                placed += zip(numbers, lines.each(), strict=True)
+        return [lines for _, lines in sorted(placed, key=itemgetter(0))]
+
+    def _found(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Lines]]:
+        """Yield the lines of inputs as they end, after the numbers of the inputs."""
         fitting, words = self._words(texts)
-        for block in self.runner.blocks(words):
-            numbers = fitting[block.numbers].tolist()
-            for number, end in zip(numbers, self.columns.endings(block), strict=True):
-                found[number] = end
-        for text, known in zip(texts, found, strict=True):
-            yield known or ending(self._alone(text))
+        alone = np.ones(len(texts), bool)
+        alone[fitting] = False
+        for blocks in self.runner.blocks(words):
+            numbers = [fitting[block.numbers].tolist() for block in blocks]
+            parts = [
+                (block, [texts[number] for number in mine])
+                for block, mine in zip(blocks, numbers, strict=True)
+            ]
+            yield from zip(numbers, self._read(parts), strict=True)
+        for number in np.flatnonzero(alone).tolist():
+            text = texts[number]
+            yield [number], self.maker.line(text, ending(self._alone(text)))
+
+    def _read(self, parts: Sequence[Part]) -> Iterator[Lines]:
+        """Yield the lines of parts that have ended together."""
+        if self.readers is not None and len(parts) > 1:
+            return self.readers.lines(parts)
+        return (self.maker.lines(*part) for part in parts)
 
     def _words(self, texts: Sequence[str]) -> tuple[Integers, CodedWords]:
         """Return the texts that fit, by number, and their words."""
@@ -104,25 +112,14 @@ class Recorder:
         except TapeformerError as error:
             return error
 
-    def _line(self, text: str, end: Ending) -> Line:
-        """Return the line of an answer: its input, what is the same in all, and the rest."""
-        outcome, rest = end
-        shared = self.start if outcome == ERROR else self.model
-        return Line(outcome, f'{{"input": {encoded(text)}, {shared}, {rest}')
-
-
-def answer_start(text: str | None, digest: str, spaced: bool) -> Record:
-    """The keys that every line begins with: what was asked of which model, and how it was read."""
-    return {"input": text, "model": digest, "spaced": spaced}
-
 
 @dataclass(frozen=True)
 class AnswerLines:
     """The task of a batch: lines of input become lines of JSON."""
 
     model: BatchModel
+    readers: Readers | None = None
 
     def ready(self) -> Callable[[Sequence[str]], Answered]:
         """Load the model, and its machine code where there is any."""
-        recorder = Recorder(self.model)
-        return lambda texts: joined(recorder.lines(texts))
+        return Recorder(self.model, self.readers).answered

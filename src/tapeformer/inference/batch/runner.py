@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
@@ -37,8 +38,8 @@ Found: TypeAlias = "Answer | TapeformerError"
 class BatchOptions:
     """How far each input may go, how lines are read, and where machine code is kept.
 
-    Without a folder it is kept in the user's. `processes`: how many run side by side; where they do
-    not all find memory, each answers fewer inputs at once.
+    Without a folder it is kept in the user's. `processes`: how many run side by side, where they do
+    not all find memory, each answers fewer inputs at once; of a GPU, how many read its windows.
     """
 
     engine: str = "native"
@@ -72,8 +73,7 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
         opened = opened_ahead()  # before more is imported: the driver takes its time
         from tapeformer.engines.gpu.batch import GpuBatch
 
-        sharing = options.processes + 1 if options.processes > 1 else 1  # a thread begins
-        batch = GpuBatch(bundle.weights, bundle.offsets, opened, sharing)
+        batch = GpuBatch(bundle.weights, bundle.offsets, opened, options.cache)
         batch.prepared(reader.goes_on, reader.step_values)
         return batch
     return Batch(
@@ -89,8 +89,7 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
 class Block:
     """Inputs that have ended together, by their numbers, each after `prompt_tokens` of its own.
 
-    `found` has what they came to where that is not to be read from their windows. Windows are
-    valid until the next block is asked for.
+    `found` has what they came to where that is not to be read from their windows.
     """
 
     numbers: Integers
@@ -98,6 +97,12 @@ class Block:
     prompt_tokens: Integers
     seconds: float
     found: list[Found] | None = None
+
+    def answers(self, reader: Reader, engine: str) -> Iterator[Found]:
+        """Yield what each input came to; edited weights may make windows that mean nothing."""
+        if self.found is not None:
+            return iter(self.found)
+        return answers_of(reader, engine, self.ended, self.prompt_tokens, self.seconds)
 
 
 class BatchRunner:
@@ -128,39 +133,44 @@ class BatchRunner:
                 fitting.append(index)
             else:
                 found[index] = self.alone(word)
-        for block in self.blocks(self.encoder.coded([words[index] for index in fitting])):
-            for number, answer in zip(block.numbers.tolist(), self.found(block), strict=True):
+        coded = self.encoder.coded([words[index] for index in fitting])
+        for block in chain.from_iterable(self.blocks(coded)):
+            answers = block.answers(self.reader, self.engine)
+            for number, answer in zip(block.numbers.tolist(), answers, strict=True):
                 found[fitting[number]] = answer
         return [answer for answer in found if answer is not None]
 
-    def found(self, block: Block) -> Iterator[Found]:
-        """Yield what each input of a block came to."""
-        if block.found is not None:
-            return iter(block.found)
-        return answers_of(self.reader, self.engine, block.ended, block.prompt_tokens, block.seconds)
+    def blocks(self, words: CodedWords) -> Iterator[list[Block]]:
+        """Run words that fit, those of similar lengths together; yield those that end together.
 
-    def blocks(self, words: CodedWords) -> Iterator[Block]:
-        """Run words that fit, those of similar lengths together; yield them as they end."""
+        Their windows are valid until the next ones are asked for.
+        """
         order = np.argsort(words.sizes, kind="stable")
         size = self.batch.inputs if self.batch is not None else 1
         for start in range(0, len(order), size):
             group = order[start : start + size]
             yield from self._group(group, words.part(group))
 
-    def _group(self, group: Integers, words: CodedWords) -> Iterator[Block]:
+    def _group(self, group: Integers, words: CodedWords) -> Iterator[list[Block]]:
         """Run words side by side."""
         assert self.batch is not None
         started, reader = perf_counter(), self.reader
         prompts = self.encoder.prompts(words)
-        for ended in self.batch.run(prompts, reader.goes_on, reader.step_values, self.budget):
-            found = None
-            if ended.doubted.any():
-                found = [self.alone(self.encoder.word(words, n)) for n in ended.inputs.tolist()]
-            elif self.rest and not ended.stopped.any():
-                found = list(self._continued(words, ended))
+        for parts in self.batch.run(prompts, reader.goes_on, reader.step_values, self.budget):
+            known = [self._known(words, ended) for ended in parts]
             seconds = (perf_counter() - started) / len(words)
-            lengths = prompts.lengths[ended.inputs]
-            yield Block(group[ended.inputs], ended, lengths, seconds, found)
+            yield [
+                Block(group[ended.inputs], ended, prompts.lengths[ended.inputs], seconds, found)
+                for ended, found in zip(parts, known, strict=True)
+            ]
+
+    def _known(self, words: CodedWords, ended: Ended) -> list[Found] | None:
+        """Return what inputs came to where windows do not say it."""
+        if ended.doubted.any():
+            return [self.alone(self.encoder.word(words, n)) for n in ended.inputs.tolist()]
+        if self.rest and not ended.stopped.any():
+            return list(self._continued(words, ended))
+        return None
 
     def _continued(self, words: CodedWords, ended: Ended) -> Iterator[Found]:
         """Go on with inputs that have fewer steps left than a token makes: one may end in those."""

@@ -1,0 +1,165 @@
+"""Batches on a GPU whose windows other processes read, here with kernels that run on the processor."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tapeformer as tf
+from tapeformer.engines import gpu
+from tapeformer.engines.batch import BatchEngine
+from tapeformer.engines.gpu import blocks, driver
+from tapeformer.engines.gpu.batch import GpuBatch
+from tapeformer.engines.gpu.kernel import kernel_of
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.inference.batch import engine_choice, readers, runner
+from tapeformer.inference.batch.answer_lines import LineMaker, Lines
+from tapeformer.inference.batch.readers import Readers, useful_readers
+from tapeformer.inference.decode import Reader
+from tests.engines.gpu.processor_device import ProcessorDevice
+from tests.engines.gpu.test_driver import built
+
+WORDS = [f"{number:b}" for number in range(1, 700)] + ["x", "1" * 600]
+GROUP = 256
+LEVELS = 7
+
+
+class FailingDevice(ProcessorDevice):
+    """A device that fails when another thread reads it than the one that has made it."""
+
+    def __init__(self, text: str, blocks: int) -> None:
+        super().__init__(text, blocks=blocks)
+        self.thread = get_ident()
+
+    def download(self, address: int, size: int) -> NDArray[np.uint8]:
+        """Fail in the threads that serve readers."""
+        if get_ident() == self.thread:
+            return super().download(address, size)
+        raise TapeformerError(Fault("the GPU failed", got="cuMemcpyDtoH_v2"))
+
+
+def on(device: type[ProcessorDevice]) -> Callable[..., BatchEngine]:
+    """Return the GPU's engine on a device that needs no GPU."""
+
+    def engine(reader: Reader, _: runner.BatchOptions) -> BatchEngine:
+        bundle = reader.bundle
+        kernel = kernel_of(bundle.weights, bundle.offsets, reader.goes_on, reader.step_values)
+        return GpuBatch(bundle.weights, bundle.offsets, lambda: device(kernel.text, blocks=8))
+
+    return engine
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of words for more than one group, each block read by a process of its own."""
+    monkeypatch.setattr(gpu, "INPUTS", GROUP)
+    monkeypatch.setattr(blocks, "READ_BLOCKS", 1)
+    monkeypatch.setattr(readers, "FEWEST_INPUTS", 1)
+    path = tmp_path / "words"
+    path.write_text("".join(f"{word}\n" for word in WORDS))
+    return path
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many inputs this process has read itself, part by part."""
+    lines, counts = LineMaker.lines, list[int]()
+
+    def counted(self: LineMaker, block: runner.Block, texts: Sequence[str]) -> Lines:
+        counts.append(len(texts))
+        return lines(self, block, texts)
+
+    monkeypatch.setattr(LineMaker, "lines", counted)
+    return counts
+
+
+def answered(words: Path, name: str, **options: Any) -> bytes:
+    answers = words.with_name(name)
+    tf.run_batch_file("binary_increment", words, answers, levels=LEVELS, **options)
+    return answers.read_bytes()
+
+
+@pytest.fixture
+def native(words: Path) -> bytes:
+    return answered(words, "native", engine="native").replace(b"native", b"gpu")
+
+
+def test_processes_read_what_the_native_engine_answers(
+    words: Path, native: bytes, read_here: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
+    found = answered(words, "gpu", engine="gpu")
+    assert found.count(b'"engine": "gpu"') > GROUP
+    assert found == native
+    assert sum(read_here) < len(WORDS) // 2
+    assert not active_children()
+    words.with_name("gpu").write_bytes(found[: len(found) // 2])
+    assert answered(words, "gpu", engine="gpu") == found
+
+
+def test_a_reader_that_dies_costs_no_answer(
+    words: Path, native: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
+    begun, killed = Readers.lines, list[int]()
+
+    def killing(self: Readers, parts: Sequence[readers.Part]) -> Iterator[Lines]:
+        for lines in begun(self, parts):
+            if not killed:
+                killed.append(active_children()[0].pid or 0)
+                os.kill(killed[0], signal.SIGKILL)
+            yield lines
+
+    monkeypatch.setattr(Readers, "lines", killing)
+    assert answered(words, "gpu", engine="gpu") == native
+    assert killed
+
+
+def test_a_device_that_fails_while_it_is_read(words: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(FailingDevice))
+    with pytest.raises(TapeformerError, match="cuMemcpyDtoH_v2") as caught:
+        answered(words, "gpu", engine="gpu")
+    assert len(caught.value.faults) == 1
+    assert not active_children()
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "cuInit=100",
+        pytest.param("cuMemAlloc_v2=2", marks=pytest.mark.slow),
+        pytest.param("cuLaunchKernel=700", marks=pytest.mark.slow),
+    ],
+)
+def test_a_driver_that_fails(
+    words: Path, tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "opened_ahead", partial(driver.opened_ahead, built(tmp_path)))
+    monkeypatch.setenv("STANDIN", failing)
+    with pytest.raises(TapeformerError, match=failing.split("=")[0]) as caught:
+        answered(words, "gpu", engine="gpu")
+    assert len(caught.value.faults) == 1
+    monkeypatch.setattr(engine_choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(engine_choice, "LEAST_INPUTS", 1)
+    monkeypatch.setattr(engine_choice, "LEAST_TOKENS", 1)
+    assert b'"engine": "gpu"' not in answered(words, "auto", engine="auto")
+
+
+@pytest.mark.parametrize(
+    ("cores", "inputs", "count"), [(16, 1000, 0), (16, 10**6, 12), (2, 10**6, 2), (1, 10**6, 0)]
+)
+def test_how_many_processes_read(
+    cores: int, inputs: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert useful_readers(inputs) == count
