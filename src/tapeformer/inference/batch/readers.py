@@ -22,7 +22,7 @@ from tapeformer.inference.workers.ordered import answers_in_order
 from tapeformer.inference.workers.processes import ProcessPool
 
 MOST_READERS = 12
-FEWEST_INPUTS = 1 << 16
+FEWEST_INPUTS = 1 << 17
 """To read fewer takes one process no longer than others take to start."""
 
 Part = tuple[Block, Sequence[str]]
