@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -22,7 +24,7 @@ from tapeformer.engines.gpu import blocks, driver
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.kernel import kernel_of
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.inference.batch import engine_choice, readers, runner
+from tapeformer.inference.batch import engine_choice, readers, recorder, runner
 from tapeformer.inference.batch.answer_lines import LineMaker, Lines
 from tapeformer.inference.batch.readers import Readers, useful_readers
 from tapeformer.inference.decode import Reader
@@ -30,6 +32,7 @@ from tests.engines.gpu.processor_device import ProcessorDevice
 from tests.engines.gpu.test_driver import built
 
 WORDS = [f"{number:b}" for number in range(1, 700)] + ["x", "1" * 600]
+MIXED = random.Random(5).sample(WORDS, len(WORDS))
 GROUP = 256
 LEVELS = 7
 
@@ -65,8 +68,12 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(gpu, "INPUTS", GROUP)
     monkeypatch.setattr(blocks, "READ_BLOCKS", 1)
     monkeypatch.setattr(readers, "FEWEST_INPUTS", 1)
-    path = tmp_path / "words"
-    path.write_text("".join(f"{word}\n" for word in WORDS))
+    return written(tmp_path, WORDS)
+
+
+def written(folder: Path, words: Sequence[str]) -> Path:
+    path = folder / "words"
+    path.write_text("".join(f"{word}\n" for word in words))
     return path
 
 
@@ -105,6 +112,17 @@ def test_processes_read_what_the_native_engine_answers(
     assert not active_children()
     words.with_name("gpu").write_bytes(found[: len(found) // 2])
     assert answered(words, "gpu", engine="gpu") == found
+
+
+@pytest.mark.parametrize("given", [WORDS, MIXED, [*MIXED, *MIXED[:9]]])
+def test_many_lines_come_in_the_order_of_their_words(
+    given: Sequence[str], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
+    monkeypatch.setattr(recorder, "MOST_KEPT", GROUP // 8)
+    content = answered(written(words.parent, given), "gpu", engine="gpu")
+    assert [json.loads(line)["input"] for line in content.splitlines()] == list(given)
+    assert content == answered(words, "native", engine="native").replace(b"native", b"gpu")
 
 
 def test_a_reader_that_dies_costs_no_answer(
