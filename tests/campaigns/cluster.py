@@ -20,6 +20,8 @@ MODEL = ("binary_counter", "--levels", "6", "--max-steps", "100")
 DIGITS = 18
 """Of each word: so many that few words come twice soon, since equal words are answered once."""
 COMMAND = (sys.executable, "-m", "tapeformer", "run", *MODEL)
+HERE = ("--host", "127.0.0.1")
+"""Without it both would listen on every network that this machine is in."""
 
 
 class Cluster:
@@ -29,13 +31,13 @@ class Cluster:
         file = folder / f"scheduler-{time.monotonic_ns()}.json"
         dask = (sys.executable, "-m", "distributed.cli.dask_scheduler")
         options = ("--scheduler-file", str(file), "--no-dashboard", "--port", "0")
-        self.scheduler = _quiet(*dask, *options)
+        self.scheduler = _quiet(*dask, *HERE, *options)
         while not file.exists():
             time.sleep(0.1)
         self.address = _address(file)
         worker = (sys.executable, "-m", "distributed.cli.dask_worker", self.address)
         self.workers = [
-            _quiet(*worker, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+            _quiet(*worker, *HERE, "--nthreads", "1", "--no-nanny", "--no-dashboard")
             for _ in range(workers)
         ]
 
