@@ -18,7 +18,6 @@ PLAIN(cuInit)
 PLAIN(cuDeviceGet)
 PLAIN(cuDevicePrimaryCtxRetain)
 PLAIN(cuDevicePrimaryCtxRelease_v2)
-PLAIN(cuCtxSetCurrent)
 PLAIN(cuCtxSynchronize)
 PLAIN(cuModuleGetFunction)
 PLAIN(cuModuleUnload)
@@ -31,6 +30,14 @@ PLAIN(cuLaunchKernel)
 #ifndef OLD
 PLAIN(cuMemFree_v2)
 #endif
+
+static __thread int current;
+
+int cuCtxSetCurrent()
+{
+    current = 1;
+    return result("cuCtxSetCurrent");
+}
 
 int cuDeviceGetName(char *text, int size, int device)
 {
@@ -53,7 +60,7 @@ int cuMemAlloc_v2(address *found, size_t size)
 int cuMemGetInfo_v2(size_t *unused, size_t *total)
 {
     *unused = *total = atoi(getenv("STANDIN_FREE") ? getenv("STANDIN_FREE") : "1000000000");
-    return result("cuMemGetInfo_v2");
+    return current ? result("cuMemGetInfo_v2") : 201;
 }
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *found)

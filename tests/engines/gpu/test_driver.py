@@ -82,14 +82,11 @@ def test_results_that_have_their_own_words(
         CudaDevice(library)
 
 
-def test_another_thread_takes_the_context_over(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_thread_has_the_context(library: str) -> None:
     device = CudaDevice(library)
-    monkeypatch.setenv("STANDIN", "cuCtxSetCurrent=700")
-    assert device.free_memory() == 10**9
-    with ThreadPoolExecutor(1) as pool, pytest.raises(TapeformerError, match="cuCtxSetCurrent"):
-        pool.submit(device.free_memory).result()
+    for _ in range(9):  # a thread often has the number of the one before, which has ended
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(device.free_memory).result() == 10**9
 
 
 @pytest.mark.parametrize("opened", [CudaDevice, opened_ahead])

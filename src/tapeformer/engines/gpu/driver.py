@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from threading import get_ident
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -35,13 +35,11 @@ class CudaDevice:
     """The first GPU that the driver knows."""
 
     def __init__(self, library: str = LIBRARY) -> None:
-        self._library = _opened(library)
-        self._thread = get_ident()
-        self._call("cuInit", 0)
+        self._library, self._threads = _opened(library), local()
         self._device, self._context, self._module = c_int(), c_void_p(), c_void_p()
-        self._call("cuDeviceGet", byref(self._device), 0)
-        self._call("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
-        self._call("cuCtxSetCurrent", self._context)
+        self._checked("cuInit", 0)
+        self._checked("cuDeviceGet", byref(self._device), 0)
+        self._checked("cuDevicePrimaryCtxRetain", byref(self._context), self._device)
         self._functions: dict[str, c_void_p] = {}
         self._shared = 0
 
@@ -140,13 +138,14 @@ class CudaDevice:
         return self._functions[kernel]
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver; one that fails becomes one message.
+        """Call a function of the driver; a thread's first call makes the context current in it."""
+        if not hasattr(self._threads, "context"):
+            self._checked("cuCtxSetCurrent", self._context)
+            self._threads.context = self._context
+        self._checked(name, *arguments)
 
-        A context is current in one thread only, so another thread takes it over first.
-        """
-        if self._thread != get_ident():
-            self._thread = get_ident()
-            self._call("cuCtxSetCurrent", self._context)
+    def _checked(self, name: str, *arguments: Any) -> None:
+        """Call a function of the driver as it is; one that fails becomes one message."""
         function = getattr(self._library, name, None)
         if function is None:
             fault = Fault(
