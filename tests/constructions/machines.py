@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from random import Random
 
@@ -88,3 +89,25 @@ def hoverer(reach: int) -> TuringMachine:
     lines = [f"r{i} _ _ R r{i + 1}" for i in range(reach)] + [f"r{reach} _ _ S l{reach}"]
     lines += [f"l{i} _ _ L l{i - 1}" for i in range(reach, 0, -1)] + ["l0 _ _ S r0"]
     return one_tape(f"hoverer{reach}", *lines)
+
+
+def stopping_machines(accept_on: AcceptOn, no_rule_rejects: bool) -> Iterator[TuringMachine]:
+    """Machines that stop at once or after a step, in a state of each kind or for want of a rule."""
+    kinds = ("accepting", "rejecting", "halting")
+    step = Rule("p", ("_",), ("a",), (Move.STAY,), "q")
+    for kind, rules, start in product((*kinds, "other"), ((), (step,)), ("p", "q")):
+        states = {name: frozenset(["q"] if name == kind else []) for name in kinds}
+        yield TuringMachine(
+            name="stop",
+            tapes=1,
+            blank="_",
+            start=start,
+            rules=rules,
+            accepting=states["accepting"],
+            rejecting=states["rejecting"],
+            halting=states["halting"],
+            accept_on=accept_on,
+            no_rule_rejects=no_rule_rejects,
+            more_symbols=("a",),
+            origin="as if from a file, where a state without rules stops",
+        )

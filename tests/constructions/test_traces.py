@@ -26,10 +26,10 @@ from tests.constructions.machines import (
     one_tape,
     random_machine,
     random_word,
+    stopping_machines,
 )
 
 SIZES = [(1, 2), (1, 4), (1, 6), (2, 2), (2, 4), (2, 6), (3, 2), (3, 4)]
-ROLES = ("accepting", "rejecting", "halting")
 
 
 def follow_random(seed: int, steps: int, *, slow: bool = False, every_token: bool = False) -> str:
@@ -106,26 +106,9 @@ def test_symbols_that_look_like_the_machine_s_own(name: str) -> None:
 @pytest.mark.parametrize("accept_on", AcceptOn)
 @pytest.mark.parametrize("no_rule_rejects", [False, True])
 def test_every_way_to_stop(name: str, accept_on: AcceptOn, no_rule_rejects: bool) -> None:
-    for role in (*ROLES, "other"):
-        for rule in ((), (Rule("p", ("_",), ("a",), (Move.STAY,), "q"),)):
-            for start in ("p", "q"):
-                named = {kind: frozenset(["q"] if kind == role else []) for kind in ROLES}
-                machine = TuringMachine(
-                    name="stop",
-                    tapes=1,
-                    blank="_",
-                    start=start,
-                    rules=rule,
-                    accepting=named["accepting"],
-                    rejecting=named["rejecting"],
-                    halting=named["halting"],
-                    accept_on=accept_on,
-                    no_rule_rejects=no_rule_rejects,
-                    more_symbols=("a",),
-                    origin="as if from a file, where a state without rules stops",
-                )
-                layout = construction(name).layout(machine, space=4, levels=1)
-                follow(name, machine, (), layout, steps=3, slow=True, every_token=True)
+    for machine in stopping_machines(accept_on, no_rule_rejects):
+        layout = construction(name).layout(machine, space=4, levels=1)
+        follow(name, machine, (), layout, steps=3, slow=True, every_token=True)
 
 
 @pytest.mark.parametrize(("levels", "base"), SIZES)

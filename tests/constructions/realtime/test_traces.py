@@ -12,7 +12,7 @@ from tapeformer.machine.record import AcceptOn, Move, Rule, TapeKind, TuringMach
 from tapeformer.queues.run import QueueRun, factor_names
 from tapeformer.queues.verify import verify, verify_layout
 from tests.constructions.follow import follow
-from tests.constructions.machines import RUNNER, one_tape, random_machine
+from tests.constructions.machines import RUNNER, one_tape, random_machine, stopping_machines
 from tests.constructions.realtime.workloads import (
     REALTIME,
     excursions,
@@ -20,8 +20,6 @@ from tests.constructions.realtime.workloads import (
     sweeper,
     zigzag,
 )
-
-ROLES = ("accepting", "rejecting", "halting")
 
 
 @pytest.mark.parametrize(
@@ -88,26 +86,9 @@ def test_symbols_that_look_like_the_machine_s_own() -> None:
 @pytest.mark.parametrize("accept_on", AcceptOn)
 @pytest.mark.parametrize("no_rule_rejects", [False, True])
 def test_every_way_to_stop(accept_on: AcceptOn, no_rule_rejects: bool) -> None:
-    for role in (*ROLES, "other"):
-        for rule in ((), (Rule("p", ("_",), ("a",), (Move.STAY,), "q"),)):
-            for start in ("p", "q"):
-                named = {kind: frozenset(["q"] if kind == role else []) for kind in ROLES}
-                machine = TuringMachine(
-                    name="stop",
-                    tapes=1,
-                    blank="_",
-                    start=start,
-                    rules=rule,
-                    accepting=named["accepting"],
-                    rejecting=named["rejecting"],
-                    halting=named["halting"],
-                    accept_on=accept_on,
-                    no_rule_rejects=no_rule_rejects,
-                    more_symbols=("a",),
-                    origin="as if from a file, where a state without rules stops",
-                )
-                layout = REALTIME.layout(machine, 2)
-                follow("realtime", machine, (), layout, steps=3, slow=True, every_token=True)
+    for machine in stopping_machines(accept_on, no_rule_rejects):
+        layout = REALTIME.layout(machine, 2)
+        follow("realtime", machine, (), layout, steps=3, slow=True, every_token=True)
 
 
 @pytest.mark.parametrize("machine", [RUNNER, one_tape("two steps", "a _ x R b", "b _ x R c")])

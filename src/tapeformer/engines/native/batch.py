@@ -44,9 +44,10 @@ FAR = 1 << 16
 class FamilyBatch:
     """Machine code for many inputs, each to a member of a family of models.
 
-    Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to watch or to count. `processes`: how many
-    do the same side by side, and must all find room in memory. `inputs`: how many at once, a power of two
-    from 64 on; where that is not said, as many as a vector register has bits, or fewer if memory has no room.
+    Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to
+    watch or to count. `processes`: how many do the same side by side, and must all find room in memory.
+    `inputs`: how many at once, a power of two from 64 on; where that is not said, as many as a vector
+    register has bits, or fewer if memory has no room.
     """
 
     name = "native"
