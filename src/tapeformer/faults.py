@@ -68,6 +68,10 @@ class TapeformerError(Exception):
         self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__("\n".join(map(str, self.faults)))
 
+    def __reduce__(self) -> tuple[type[TapeformerError], tuple[tuple[Fault, ...]]]:
+        """Travel between processes as the faults, not as the text that they make."""
+        return type(self), (self.faults,)
+
 
 def errors_in(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """Return the faults that stop the work."""
