@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import active_children
 from pathlib import Path
@@ -148,6 +149,30 @@ def test_a_task_that_fails_is_not_recovered() -> None:
     pool._processes = ProcessPool(Measurement(len, ()), 1)
     assert not pool.recover(failed)
     pool.close()
+
+
+def test_processes_that_were_closed_are_not_started_again() -> None:
+    pool = ProcessPool(Measurement(len, ()), 2)
+    for loaded in pool.loading():
+        loaded.result()
+    for child in active_children():
+        child.kill()
+    with pytest.raises(BrokenProcessPool):
+        pool.submit("abc").result()
+    pool.close()
+    for start in (lambda: pool.submit("abc"), pool.loading):
+        with pytest.raises(CancelledError):
+            start()
+    assert active_children() == []
+
+
+def test_threads_that_start_processes_leave_the_script_in_its_place() -> None:
+    script, pools = sys.modules["__main__"], [ProcessPool(Measurement(len, ()), 3) for _ in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(ProcessPool.loading, pools))
+    for pool in pools:
+        pool.close()
+    assert sys.modules["__main__"] is script
 
 
 def test_a_script_needs_no_guard(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Thread
+from threading import Lock, RLock, Thread
 from types import ModuleType
 from typing import Any
 from weakref import WeakSet
@@ -29,7 +29,7 @@ class ProcessPool:
 
     def __init__(self, task: Task[Any, Any], processes: int) -> None:
         self._task, self._processes = task, processes
-        self.room, self._open = 2 * processes, True
+        self.room, self._open, self._lock = 2 * processes, True, RLock()
         self._start()
 
     def _start(self) -> None:
@@ -41,17 +41,25 @@ class ProcessPool:
 
     def loading(self) -> list[Future[Any]]:
         """Have every process load the task."""
-        return [self.executor.submit(_load) for _ in range(self._processes)]
+        with self._lock:
+            return [self._submitted(_load) for _ in range(self._processes)]
 
     def submit(self, group: Any) -> Future[Any]:
         """Have a group answered."""
-        try:
-            future: Future[Any] = self.executor.submit(_reply, group)
-        except (BrokenProcessPool, BrokenPipeError):
-            self._restart()
-            future = self.executor.submit(_reply, group)
-        self._own.add(future)
-        return future
+        with self._lock:
+            try:
+                future = self._submitted(_reply, group)
+            except (BrokenProcessPool, BrokenPipeError):
+                self._restart()
+                future = self._submitted(_reply, group)
+            self._own.add(future)
+            return future
+
+    def _submitted(self, work: Callable[..., Any], *given: Any) -> Future[Any]:
+        """Submit work, which starts a process while there are too few, unless the pool is closed."""
+        if not self._open:
+            raise CancelledError
+        return self.executor.submit(work, *given)
 
     def _restart(self) -> None:
         self._end()
@@ -59,24 +67,31 @@ class ProcessPool:
 
     def recover(self, future: Future[Any]) -> bool:
         """Start processes anew where one has died; the groups of the others are lost with it."""
-        if not self._open or not isinstance(future.exception(), BrokenProcessPool):
-            return False
-        if future in self._own:
-            self._restart()
-        return True
+        with self._lock:
+            if not self._open or not isinstance(future.exception(), BrokenProcessPool):
+                return False
+            if future in self._own:
+                self._restart()
+            return True
 
     def check(self) -> None:
         """Find nothing: a process that dies is noticed by its groups."""
 
     def close(self) -> None:
         """End all processes at once, and start no others."""
-        self._open = False
-        self._end()
+        with self._lock:
+            self._open = False
+            self._end()
 
     def _end(self) -> None:
         for process in self._context.started:
-            process.kill()
+            if process.pid is not None:
+                process.kill()
         self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+_starting = Lock()
+"""One process at a time is started: what hides the script of this program is seen by all threads."""
 
 
 class _Process(SpawnProcess):
@@ -86,7 +101,7 @@ class _Process(SpawnProcess):
     """
 
     def start(self) -> None:
-        with _without_signals(), _without_script():
+        with _starting, _without_signals(), _without_script():
             super().start()
 
 
