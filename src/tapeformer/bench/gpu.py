@@ -30,6 +30,7 @@ from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch.prompts import PromptEncoder, Word
 from tapeformer.inference.batch.run import run_batch_file
 from tapeformer.inference.decode import Reader
+from tapeformer.windows import Integers
 
 Say = Callable[[str], None]
 
@@ -96,13 +97,12 @@ def _kernel(bundle: Bundle, word: Word, cache: Path) -> Row:
     ready = perf_counter() - started
     count = device.concurrent_blocks(BLOCK_THREADS)
     prompts = _repeated(PromptEncoder(reader).prompts([word]), count * BLOCK_INPUTS)
-    blocks = Blocks(kernel, device, prompts, Budget(NEVER, NEVER), count)
-    blocks.feed(dict(enumerate(block_groups(prompts.lengths))))
-    while int(blocks.newest[0]) < kernel.window:
-        blocks.advance(kernel.window)
-    rates = _rates(blocks, device)
-    assert blocks.live.all(), "an input has ended while the kernel was measured"
-    blocks.release()
+    with Blocks(kernel, device, prompts, Budget(NEVER, NEVER), count) as blocks:
+        blocks.feed(dict(enumerate(block_groups(prompts.lengths))))
+        while int(blocks.newest[0]) < kernel.window:
+            blocks.advance(kernel.window)
+        rates = _rates(blocks, device)
+        assert blocks.live.all(), "an input has ended while the kernel was measured"
     device.close()
     return {
         "inputs at once": count * BLOCK_INPUTS,
@@ -151,25 +151,28 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
     prompts = PromptEncoder(reader).prompts(words)
     traces = list(_native_traces(bundle, reader, words, tokens))
     groups = block_groups(prompts.lengths)
-    blocks = Blocks(kernel, device, prompts, Budget(NEVER, NEVER), len(groups))
-    blocks.feed(dict(enumerate(groups)))
     compared = wrong = 0
-    factors = range(len(bundle.weights.factors))
-    for made in range(tokens):
-        under_way = blocks.live.copy()
-        blocks.advance(1)
-        block, lane = np.nonzero(under_way)
-        if not len(block):
-            break
-        windows = blocks.windows(block, lane, blocks.newest[block])
-        newest = windows.at(np.arange(len(block)), np.array(0))
-        found = np.stack([newest.values(factor) for factor in factors], axis=1)
-        said = np.stack([traces[number][made] for number in blocks.inputs[block, lane].tolist()])
-        compared += len(said)
-        wrong += int((found != said).any(axis=1).sum())
-    blocks.release()
+    with Blocks(kernel, device, prompts, Budget(NEVER, NEVER), len(groups)) as blocks:
+        blocks.feed(dict(enumerate(groups)))
+        for made in range(tokens):
+            block, lane = np.nonzero(blocks.live)
+            if not len(block):
+                break
+            blocks.advance(1)
+            found = _newest(blocks, block, lane, len(bundle.weights.factors))
+            numbers = blocks.inputs[block, lane].tolist()
+            said = np.stack([traces[number][made] for number in numbers])
+            compared += len(said)
+            wrong += int((found != said).any(axis=1).sum())
     device.close()
     return {"inputs": len(words), "tokens compared": compared, "wrong": wrong}
+
+
+def _newest(blocks: Blocks, block: Integers, lane: Integers, factors: int) -> Integers:
+    """Return every factor of the newest tokens of some blocks and lanes."""
+    windows = blocks.windows(block, lane, blocks.newest[block])
+    newest = windows.at(np.arange(len(block)), np.array(0))
+    return np.stack([newest.values(factor) for factor in range(factors)], axis=1)
 
 
 def _native_traces(

@@ -21,6 +21,7 @@ from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.kernel import Kernel, kernel_of
 from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS
 from tapeformer.engines.gpu.ptx import ptx_of
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_names
 from tapeformer.inference.decode import Reader
 from tapeformer.weights.parameters import nonzero_values, parameters, with_sign_flipped
@@ -73,6 +74,30 @@ def ends(bundle: Bundle, words: list[Word], budget: Budget, blocks: int = 2) -> 
     prompts = prompts_of([np.asarray(reader.prompt(word), np.int32) for word in words])
     found = batch.run(prompts, reader.goes_on, reader.step_values, budget)
     yield from chain.from_iterable(found)
+    device.close()
+
+
+class SmallDevice(ProcessorDevice):
+    """A device that has room for a few arrays only."""
+
+    room = 0
+
+    def allocate(self, size: int) -> int:
+        if len(self.arrays) == self.room:
+            raise TapeformerError(Fault("the GPU has too little free memory"))
+        return super().allocate(size)
+
+
+@pytest.mark.parametrize("room", [2, 5, 6])
+def test_a_device_without_room_keeps_nothing(room: int) -> None:
+    bundle = bundle_of("no input")
+    device = SmallDevice(kernel_text_of(bundle))
+    device.room = room
+    reader = Reader(bundle)
+    prompts = prompts_of([np.asarray(reader.prompt(()), np.int32)])
+    batch = GpuBatch(bundle.weights, bundle.offsets, lambda: device)
+    with pytest.raises(TapeformerError, match="too little free memory"):
+        list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))
     device.close()
 
 

@@ -66,11 +66,8 @@ class GpuBatch:
         kernel = self.prepared(stop, count)
         groups = block_groups(prompts.lengths)
         fitting = min(self._fitting(kernel), self.device.concurrent_blocks(BLOCK_THREADS))
-        blocks = Blocks(kernel, self.device, prompts, budget, min(len(groups), fitting))
-        try:
+        with Blocks(kernel, self.device, prompts, budget, min(len(groups), fitting)) as blocks:
             yield from _scheduled(blocks, groups)
-        finally:
-            blocks.release()
 
     def prepared(self, stop: Value, count: Counted) -> Kernel:
         """Return the kernels that watch these values, made and loaded once."""

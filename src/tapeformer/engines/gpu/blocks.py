@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.batch import Budget, Ended, Prompts
-from tapeformer.engines.gpu.device import Device
+from tapeformer.engines.gpu.device import Device, allocated
 from tapeformer.engines.gpu.kernel import Kernel
 from tapeformer.engines.gpu.lanes import (
     BEGUN,
@@ -60,9 +61,11 @@ class Blocks:
             "times": 2 * WORD_INPUTS * self.threads,
             "schedule": layout.schedule_words * count,
         }
-        self.at = {name: device.allocate(4 * words) for name, words in sizes.items()}
-        self.served = ServedMemory(device)
-        self.memory = BlockMemory(self.served, layout, self.at["rings"], self.at["newest"])
+        self._taken = ExitStack()
+        addresses = allocated(device, [4 * words for words in sizes.values()])
+        self.at = dict(zip(sizes, self._taken.enter_context(addresses), strict=True))
+        served = self._taken.enter_context(closing(ServedMemory(device)))
+        self.memory = BlockMemory(served, layout, self.at["rings"], self.at["newest"])
         self.busy = np.zeros(count, bool)
         self.newest = np.zeros(count, np.int64)
         self.length = np.zeros(count, np.int64)
@@ -73,11 +76,12 @@ class Blocks:
         self.end = np.zeros((count, BLOCK_INPUTS), np.int64)
         self.first = np.full((count, BLOCK_INPUTS), -1)
 
-    def release(self) -> None:
+    def __enter__(self) -> Blocks:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
         """Give the device's memory back."""
-        self.served.close()
-        for address in self.at.values():
-            self.device.release(address)
+        self._taken.__exit__(*raised)
 
     def feed(self, groups: dict[int, BlockGroup]) -> None:
         """Give idle blocks new inputs."""
@@ -97,16 +101,14 @@ class Blocks:
         step = max(1, FEED_BYTES // (4 * masks.tokens * self.threads))
         room = 4 * masks.tokens * self.threads * min(step, longest)
         sizes = (room, table.nbytes, 4 * self.count, 4 * self.threads)
-        given = [self.device.allocate(size) for size in sizes]
-        for address, array in zip(given[1:], (table, masks.lengths, masks.used), strict=True):
-            self.device.upload(address, array)
         memory = [self.at[name] for name in ("rings", "newest", "lanes")]
-        for first in range(0, longest, step):
-            self.device.upload(given[0], masks.places(first, min(step, longest - first)))
-            numbers = (self.threads, masks.tokens, table.shape[1], first, step)
-            self._launch("feed", [*memory, *given], numbers)
-        for address in given:
-            self.device.release(address)
+        with allocated(self.device, sizes) as given:
+            for address, array in zip(given[1:], (table, masks.lengths, masks.used), strict=True):
+                self.device.upload(address, array)
+            for first in range(0, longest, step):
+                self.device.upload(given[0], masks.places(first, min(step, longest - first)))
+                numbers = (self.threads, masks.tokens, table.shape[1], first, step)
+                self._launch("feed", [*memory, *given], numbers)
 
     def _launch(self, kernel: str, pointers: list[int], numbers: tuple[int, ...]) -> None:
         self.device.launch(kernel, self.count, BLOCK_THREADS, pointers, numbers)

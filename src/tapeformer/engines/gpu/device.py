@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tapeformer.faults import TapeformerError
 
 Address = int
 
@@ -51,3 +54,23 @@ class Device(Protocol):
 
     def close(self) -> None:
         """Give back everything."""
+
+
+@contextmanager
+def allocated(device: Device, sizes: Iterable[int]) -> Iterator[list[Address]]:
+    """Have arrays of so many bytes for a while; where there is no room for one, none is kept."""
+    addresses: list[Address] = []
+    try:
+        for size in sizes:
+            addresses.append(device.allocate(size))
+        yield addresses
+    except BaseException:
+        with suppress(TapeformerError):  # a device that has failed fails again: the first says why
+            _release(device, addresses)
+        raise
+    _release(device, addresses)
+
+
+def _release(device: Device, addresses: Iterable[Address]) -> None:
+    for address in addresses:
+        device.release(address)
