@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from errno import EMFILE
+from multiprocessing.connection import Listener
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -65,8 +70,31 @@ def test_memory_that_is_served_no_longer() -> None:
             memory.gathered([3], 1)
 
 
+def test_memory_after_memory_leaves_no_connection_behind() -> None:
+    before = threading.active_count()
+    for number in range(20):
+        served = ServedMemory(Numbers())
+        assert remote(served).gathered([number], 1) == number
+        served.close()
+    end = time.monotonic() + 10
+    while threading.active_count() > before + 1:  # the last connection is kept for what comes next
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_who_cannot_be_served_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Listener) -> NoReturn:
+        raise OSError(EMFILE, "Too many open files")
+
+    monkeypatch.setattr(Listener, "accept", full)
+    served = ServedMemory(Numbers())
+    with pytest.raises(TapeformerError, match="the process that has the GPU is gone"):
+        remote(served).gathered([3], 1)
+    served.close()
+
+
 def test_nobody_is_served_who_does_not_ask() -> None:
     served = ServedMemory(Numbers())
     assert served.gathered([3], 1) == 3
     served.close()
-    assert "_listener" not in vars(served)
+    assert "_address" not in vars(served)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from threading import Thread
@@ -47,25 +47,27 @@ class ServedMemory:
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
     def __reduce__(self) -> tuple[Callable[[str, bytes], RemoteMemory], tuple[str, bytes]]:
-        return RemoteMemory, (str(self._listener.address), self._key)
+        return RemoteMemory, (self._address, self._key)
 
     @cached_property
     def _key(self) -> bytes:
         return os.urandom(KEY_BYTES)
 
     @cached_property
-    def _listener(self) -> Listener:
-        """What others connect to, from when the memory is first pickled."""
+    def _address(self) -> str:
+        """Where others connect, from when the memory is first pickled."""
         listener = Listener(backlog=BACKLOG, authkey=self._key)
+        address = str(listener.address)
         Thread(target=self._accept, args=(listener,), daemon=True).start()
-        return listener
+        return address
 
     def _accept(self, listener: Listener) -> None:
-        while self._open:
-            with suppress(OSError, EOFError, AuthenticationError):
-                connection = listener.accept()
-                Thread(target=self._serve, args=(connection,), daemon=True).start()
-        listener.close()
+        """Serve whoever connects; where nobody more can be served, who tries is told so."""
+        with listener, suppress(OSError, RuntimeError):
+            while self._open:
+                with suppress(ConnectionError, EOFError, AuthenticationError):
+                    connection = listener.accept()
+                    Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
         """Send what is asked for, or why it cannot be read, until the other process has ended."""
@@ -83,11 +85,14 @@ class ServedMemory:
                     connection.send_bytes(found.data)
 
     def close(self) -> None:
-        """Serve nobody any more: a last connection wakes the thread that waits for one."""
+        """Serve nobody any more: a last connection wakes the thread that waits for one.
+
+        Connections end with those that have made them.
+        """
         self._open = False
-        if "_listener" in vars(self):
+        if "_address" in vars(self):
             with suppress(OSError, EOFError, AuthenticationError):
-                Client(self._listener.address, authkey=self._key).close()
+                Client(self._address, authkey=self._key).close()
 
 
 class RemoteMemory:
@@ -109,7 +114,7 @@ class RemoteMemory:
         raise TapeformerError(faults)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _connected(address: str, key: bytes) -> Connection:
-    """Connect to the process that has the device, once."""
+    """Connect to the process that has the device, once; the connection before is closed."""
     return Client(address, authkey=key)
