@@ -6,12 +6,14 @@ import json
 import os
 import random
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pytest
@@ -19,14 +21,15 @@ from numpy.typing import NDArray
 
 import tapeformer as tf
 from tapeformer.engines import gpu
-from tapeformer.engines.batch import BatchEngine
-from tapeformer.engines.gpu import blocks, driver
+from tapeformer.engines.batch import BatchEngine, Ended
+from tapeformer.engines.gpu import batch, blocks, driver
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.kernel import kernel_of
+from tapeformer.engines.gpu.served_memory import ServedMemory
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch import engine_choice, readers, recorder, runner
 from tapeformer.inference.batch.answer_lines import LineMaker, Lines
-from tapeformer.inference.batch.readers import Readers, useful_readers
+from tapeformer.inference.batch.readers import ReaderPool, Readers, useful_readers
 from tapeformer.inference.decode import Reader
 from tests.engines.gpu.processor_device import ProcessorDevice
 from tests.engines.gpu.test_driver import built
@@ -129,18 +132,123 @@ def test_a_reader_that_dies_costs_no_answer(
     words: Path, native: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
-    begun, killed = Readers.lines, list[int]()
+    lines, killed = ReaderPool.lines, list[int]()
 
-    def killing(self: Readers, parts: Sequence[readers.Part]) -> Iterator[Lines]:
-        for lines in begun(self, parts):
+    def killing(self: ReaderPool, parts: Sequence[readers.Part]) -> Iterator[Lines | None]:
+        for found in lines(self, parts):
             if not killed:
                 killed.append(active_children()[0].pid or 0)
                 os.kill(killed[0], signal.SIGKILL)
-            yield lines
+            yield found
 
-    monkeypatch.setattr(Readers, "lines", killing)
+    monkeypatch.setattr(ReaderPool, "lines", killing)
     assert answered(words, "gpu", engine="gpu") == native
     assert killed
+
+
+def no_folder(**_: str) -> NoReturn:
+    raise FileNotFoundError("no usable temporary directory")
+
+
+def no_part(_: ReaderPool, file: Path, part: readers.Part) -> Path:
+    assert part
+    return file
+
+
+def too_long(_: ServedMemory) -> NoReturn:
+    raise OSError("AF_UNIX path too long")
+
+
+@pytest.mark.parametrize(
+    ("place", "failing", "told"),
+    [
+        ((readers, "TemporaryDirectory"), no_folder, "no usable temporary directory"),
+        ((ReaderPool, "_written"), no_part, "No such file"),
+        ((ServedMemory, "__reduce__"), too_long, "AF_UNIX path too long"),
+    ],
+)
+def test_what_others_cannot_read_is_read_here(
+    place: tuple[Any, str],
+    failing: Callable[..., Any],
+    told: str,
+    words: Path,
+    native: bytes,
+    read_here: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
+    monkeypatch.setattr(*place, failing)
+    assert answered(words, "gpu", engine="gpu") == native
+    assert sum(read_here) > len(WORDS) // 2
+    (warning,) = caplog.messages
+    assert told in warning
+    assert not active_children()
+
+
+def test_what_inputs_came_to_elsewhere_is_told_as_it_is(
+    words: Path, native: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known(_: runner.BatchRunner, __: object, ended: Ended) -> list[runner.Found] | None:
+        if ended.tokens.max() % 4 < 2:
+            return None
+        return [TapeformerError(Fault("the window cannot be read"))] * len(ended.inputs)
+
+    monkeypatch.setattr(runner, "batch_engine", on(ProcessorDevice))
+    monkeypatch.setattr(runner.BatchRunner, "_known", known)
+    lines, others = answered(words, "gpu", engine="gpu").splitlines(), native.splitlines()
+    other = [(a, b) for a, b in zip(lines, others, strict=True) if a != b]
+    assert 10 < len(other) < len(lines) - 10
+    assert {json.loads(line)["error"] for line, _ in other} == {"error: the window cannot be read"}
+
+
+class CountingDevice(ProcessorDevice):
+    """Devices that are in use, and how often one of them was."""
+
+    devices: ClassVar[list[CountingDevice]] = []
+    launches = 0
+
+    def __init__(self, text: str, blocks: int) -> None:
+        super().__init__(text, blocks=blocks)
+        self.devices.append(self)
+
+    def launch(self, *given: Any) -> None:
+        self.launches += 1
+        time.sleep(0.05)
+        super().launch(*given)
+
+
+@pytest.mark.parametrize("least", [1, 10**6])
+def test_a_run_that_is_stopped_leaves_the_device(
+    least: int, words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "batch_engine", on(CountingDevice))
+    monkeypatch.setattr(readers, "FEWEST_INPUTS", least)
+    monkeypatch.setattr(batch, "MOST_TOKENS", 1)
+    monkeypatch.setattr(batch, "FIRST_TOKENS", 1)
+    monkeypatch.setattr(CountingDevice, "devices", [])
+
+    def watch(_: int) -> bool:
+        return not (CountingDevice.devices and CountingDevice.devices[0].launches)
+
+    answered(words, "gpu", engine="gpu", watch=watch)
+    (device,) = CountingDevice.devices
+    end, launches = time.monotonic() + 10, device.launches
+    while device.arrays:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert device.launches <= launches + 2
+    assert not active_children()
+
+
+def test_readers_that_come_too_late_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = tf.gallery_machine("binary_increment")
+    model = runner.BatchModel(machine, tf.compile_machine(machine, levels=2))
+    with Readers(model, 2) as ended:
+        monkeypatch.setattr(readers, "ThreadPoolExecutor", None)
+    ended.begin()
+    with pytest.raises(CancelledError):
+        ended.lines([], LineMaker(model, Reader(model.bundle), "gpu"))
 
 
 def test_a_device_that_fails_while_it_is_read(words: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,5 +287,5 @@ def test_a_driver_that_fails(
 def test_how_many_processes_read(
     cores: int, inputs: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores), raising=False)
     assert useful_readers(inputs) == count

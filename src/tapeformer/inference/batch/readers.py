@@ -5,14 +5,16 @@ One process has the device. It hands out parts of what has ended together, and g
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from functools import cached_property
 from multiprocessing import current_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 
 from tapeformer.dataclass import dataclass
 from tapeformer.inference.batch.answer_lines import LineMaker, Lines
@@ -24,6 +26,8 @@ from tapeformer.inference.workers.processes import ProcessPool
 MOST_READERS = 12
 FEWEST_INPUTS = 1 << 17
 """To read fewer takes one process no longer than others take to start."""
+
+log = logging.getLogger("tapeformer")
 
 Part = tuple[Block, Sequence[str]]
 """Inputs that have ended, and their texts."""
@@ -40,13 +44,16 @@ class BlockLines:
     model: BatchModel
     engine: str
 
-    def ready(self) -> Callable[[Path], Sequence[str]]:
+    def ready(self) -> Callable[[Path], Sequence[str] | OSError]:
         """Load what is needed to read windows; then write the lines of a part, return their outcomes."""
         maker = LineMaker(self.model, Reader(self.model.bundle), self.engine)
 
-        def written(part: Path) -> Sequence[str]:
-            lines = maker.lines(*pickle.loads(part.read_bytes()))
-            content_of(part).write_bytes(lines.content)
+        def written(part: Path) -> Sequence[str] | OSError:
+            try:
+                lines = maker.lines(*pickle.loads(part.read_bytes()))
+                content_of(part).write_bytes(lines.content)
+            except OSError as error:
+                return error
             return lines.outcomes
 
         return written
@@ -58,59 +65,127 @@ def content_of(part: Path) -> Path:
 
 
 class Readers:
-    """Some processes, or none: they begin to load what they need when the model does."""
+    """Some processes, or none: they begin to load what they need when the model does.
+
+    What they cannot read is read by the process that has the device, only slower.
+    """
 
     def __init__(self, model: BatchModel, count: int) -> None:
         self._task, self._count = BlockLines(model, model.options.engine), count
-        self._parts = 0
+        self._started: Future[ReaderPool] | None = None
+        self._lock, self._ended = Lock(), False
 
     def __enter__(self) -> Readers:
-        self._open = ExitStack()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        """End the processes; whoever would have more read is stopped."""
+        with self._lock:
+            self._ended = True
+        if self._started is not None and not self._started.exception():
+            self._started.result().close()
 
-    def begun(self) -> Readers | None:
-        """Start the processes, which take their time one by one; None where there are to be none."""
-        if not self._count:
+    def begin(self) -> None:
+        """Start the processes, one by one, beside what is done here."""
+        with self._lock:
+            if self._count and not self._ended:
+                starter = ThreadPoolExecutor(1)
+                self._started = starter.submit(ReaderPool, self._task, self._count)
+                starter.shutdown(wait=False)
+
+    @cached_property
+    def _pool(self) -> ReaderPool | None:
+        """The processes, once they have started; None where there are none."""
+        try:
+            return None if self._started is None else self._started.result()
+        except OSError as error:
+            warn(error)
             return None
-        self._folder = Path(self._open.enter_context(TemporaryDirectory(prefix="tapeformer")))
-        starter = ThreadPoolExecutor(1)
-        self._pool = starter.submit(self._started)
-        self._open.callback(self._ended)
-        starter.shutdown(wait=False)
-        return self
 
-    def _started(self) -> ProcessPool:
-        pool = ProcessPool(self._task, self._count)
-        pool.loading()
-        return pool
+    def lines(self, parts: Sequence[Part], maker: LineMaker) -> Iterator[Lines]:
+        """Return the lines of each part."""
+        if self._ended:
+            raise CancelledError
+        windows = [part for part in parts if part[0].found is None]
+        if len(windows) < 2 or self._pool is None:
+            return (maker.lines(*part) for part in parts)
+        return _joined(parts, self._pool.lines(windows), maker)
 
-    def _ended(self) -> None:
-        if not self._pool.exception():
-            self._pool.result().close()
 
-    def lines(self, parts: Sequence[Part]) -> Iterator[Lines]:
-        """Yield the lines of each part."""
+def _joined(
+    parts: Sequence[Part], read: Iterator[Lines | None], maker: LineMaker
+) -> Iterator[Lines]:
+    """Yield what others have read of windows, and make the lines of the rest here."""
+    for part in parts:
+        lines = next(read) if part[0].found is None else None
+        yield maker.lines(*part) if lines is None else lines
+
+
+class ReaderPool:
+    """Processes that have started, and the folder through which parts and lines go."""
+
+    def __init__(self, task: BlockLines, count: int) -> None:
+        self._folder, self._parts, self._warned = TemporaryDirectory(prefix="tapeformer"), 0, False
+        self._pool = ProcessPool(task, count)
+        try:
+            self._pool.loading()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all processes at once."""
+        self._pool.close()
+        self._folder.cleanup()
+
+    def lines(self, parts: Sequence[Part]) -> Iterator[Lines | None]:
+        """Yield the lines of each part; None where a file cannot be written or read."""
         numbers = range(self._parts, self._parts + len(parts))
         self._parts += len(parts)
-        files = [self._folder / f"{number}.part" for number in numbers]
-        found = answers_in_order(self._pool.result(), map(_written, files, parts))
+        files = [Path(self._folder.name, f"{number}.part") for number in numbers]
+        found = answers_in_order(self._pool, map(self._written, files, parts))
         for file, outcomes in zip(files, found, strict=True):
-            content = content_of(file).read_bytes()
+            yield self._taken(file, outcomes)
+
+    def _written(self, file: Path, part: Part) -> Path:
+        """Write a part; where that fails, who should read it finds no file."""
+        try:
+            file.write_bytes(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
+        except OSError as error:
+            self._warn(error)
+            file.unlink(missing_ok=True)
+        return file
+
+    def _taken(self, file: Path, outcomes: Sequence[str] | OSError) -> Lines | None:
+        """Return the lines of a part and remove both files."""
+        try:
+            if isinstance(outcomes, OSError):
+                raise outcomes
+            return Lines(outcomes, content_of(file).read_bytes())
+        except OSError as error:
+            self._warn(error)
+            return None
+        finally:
             for read in (file, content_of(file)):
-                read.unlink()
-            yield Lines(outcomes, content)
+                read.unlink(missing_ok=True)
+
+    def _warn(self, error: OSError) -> None:
+        if not self._warned:
+            warn(error)
+        self._warned = True
 
 
-def _written(file: Path, part: Part) -> Path:
-    file.write_bytes(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
-    return file
+def warn(error: OSError) -> None:
+    """Say that other processes cannot help, and why."""
+    log.warning(
+        "warning: one process reads what the GPU makes: %s; the temporary folder (TMPDIR) needs "
+        "room, and a name of less than 80 characters",
+        error,
+    )
 
 
 def useful_readers(inputs: int) -> int:
     """Return how many processes are worth their start; a process that may start none has none."""
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     alone = cores == 1 or inputs < FEWEST_INPUTS or current_process().daemon
-    return 0 if alone else min(cores, MOST_READERS)
+    return 0 if alone else min(cores or 1, MOST_READERS)

@@ -29,7 +29,9 @@ class Recorder:
 
     def __init__(self, model: BatchModel, readers: Readers | None = None) -> None:
         self.machine, self.spaced = model.machine, model.options.spaced
-        self.readers = readers and readers.begun()
+        self.readers = readers
+        if readers is not None:
+            readers.begin()
         self.runner = BatchRunner(model.bundle, model.options)
         self.maker = LineMaker(model, self.runner.reader, self.runner.engine)
         self.encoder = TextEncoder(self.runner.encoder, self.machine.word_symbols)
@@ -78,9 +80,9 @@ class Recorder:
             yield [number], self.maker.line(text, ending(self._alone(text)))
 
     def _read(self, parts: Sequence[Part]) -> Iterator[Lines]:
-        """Yield the lines of parts that have ended together."""
-        if self.readers is not None and len(parts) > 1:
-            return self.readers.lines(parts)
+        """Return the lines of parts that have ended together."""
+        if self.readers is not None:
+            return self.readers.lines(parts, self.maker)
         return (self.maker.lines(*part) for part in parts)
 
     def _words(self, texts: Sequence[str]) -> tuple[Integers, CodedWords]:

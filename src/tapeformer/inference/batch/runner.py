@@ -38,8 +38,8 @@ Found: TypeAlias = "Answer | TapeformerError"
 class BatchOptions:
     """How far each input may go, how lines are read, and where machine code is kept.
 
-    Without a folder it is kept in the user's. `processes`: how many run side by side, where they do
-    not all find memory, each answers fewer inputs at once; of a GPU, how many read its windows.
+    Without a folder it is kept in the user's. `processes`: how many run side by side; where they do
+    not all find memory, each answers fewer inputs at once.
     """
 
     engine: str = "native"
