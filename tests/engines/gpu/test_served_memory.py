@@ -71,13 +71,16 @@ def test_memory_that_is_served_no_longer() -> None:
 
 
 def test_memory_after_memory_leaves_no_connection_behind() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     for number in range(20):
         served = ServedMemory(Numbers())
         assert remote(served).gathered([number], 1) == number
+        mine = set(threading.enumerate()) - before
+        assert mine
+        assert all(thread.daemon for thread in mine), "the end of the program would wait for it"
         served.close()
     end = time.monotonic() + 10
-    while threading.active_count() > before + 1:  # the last connection is kept for what comes next
+    while len(set(threading.enumerate()) - before) > 1:  # the last connection is kept
         assert time.monotonic() < end
         time.sleep(0.01)
 
