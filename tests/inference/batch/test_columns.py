@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -13,7 +15,8 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.formats.registry import OWN_FORMAT, loads
 from tapeformer.gallery import gallery_machine
-from tapeformer.inference.batch.answer_lines import joined
+from tapeformer.inference.batch import recorder
+from tapeformer.inference.batch.answer_lines import Lines, joined
 from tapeformer.inference.batch.columns import AnswerColumns, ending
 from tapeformer.inference.batch.recorder import Recorder
 from tapeformer.inference.batch.runner import BatchModel, BatchOptions, BatchRunner
@@ -80,10 +83,38 @@ def test_texts_and_words_are_read_alike() -> None:
     bundle = compile_machine(machine, options)
     texts = ["", '"\\é', "é\t", "ab", "aé", "x", "é" * 99, "\ud800", "\U0001f600é", "é ab", " é"]
     for spaced in (False, True):
-        recorder = Recorder(BatchModel(machine, bundle, BatchOptions(spaced=spaced)))
-        alone = [recorder.maker.line(text, ending(recorder._alone(text))) for text in texts]
-        lines = recorder.lines(texts)
+        maker = Recorder(BatchModel(machine, bundle, BatchOptions(spaced=spaced)))
+        alone = [maker.maker.line(text, ending(maker._alone(text))) for text in texts]
+        lines = maker.lines(texts)
         assert [line.content.replace(b"native", b"sparse") for line in lines] == [
             line.content for line in alone
         ]
         assert joined(lines[:3]).content.count(b"\n") == 3
+
+
+def test_equal_lines_are_answered_once_while_they_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MOST_KEPT", 8)
+    machine, options = CASES["realtime"]
+    keeping = Recorder(BatchModel(machine, compile_machine(machine, options)))
+    texts = [f"{number:b}" for number in range(12)]
+    asked, found = list[str](), keeping._found
+
+    def noted(new: Sequence[str]) -> Iterator[tuple[list[int], Lines]]:
+        asked.extend(new)
+        return found(new)
+
+    monkeypatch.setattr(keeping, "_found", noted)
+
+    def answers(start: int, end: int) -> list[str]:
+        """Return which of some texts were answered anew."""
+        asked.clear()
+        lines = keeping.lines(texts[start:end])
+        assert [json.loads(line.content)["input"] for line in lines] == texts[start:end]
+        return asked[:]
+
+    assert answers(0, 5) == texts[:5]
+    assert answers(1, 8) == texts[5:8]
+    assert answers(0, 8) == []
+    assert answers(7, 12) == texts[7:12]
+    assert answers(7, 12) == []
+    assert len(keeping.kept) == 5

@@ -291,3 +291,27 @@ def test_groups_come_out_in_the_order_they_went_in(
 def test_a_worker_that_fails_is_told(task: Task[int, int], message: str) -> None:
     with pytest.raises(TapeformerError, match=message):
         list(in_order(ProcessPool(task, 2), iter([1]), lambda: True))
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Says in a file that it has begun, and goes on for longer than anybody waits."""
+
+    begun: Path
+
+    def ready(self) -> Callable[[int], None]:
+        def answer(_: int) -> None:
+            self.begun.touch()
+            time.sleep(600)
+
+        return answer
+
+
+def test_processes_that_are_at_work_end_at_once(tmp_path: Path) -> None:
+    pool = ProcessPool(Endless(tmp_path / "begun"), 1)
+    pool.submit(1)
+    waited((tmp_path / "begun").exists)
+    begun = time.monotonic()
+    pool.close()
+    assert time.monotonic() - begun < 60
+    assert active_children() == []
