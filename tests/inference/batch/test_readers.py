@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
-from multiprocessing import active_children
 from pathlib import Path
 from threading import get_ident
 from typing import Any, ClassVar, NoReturn
@@ -33,6 +32,7 @@ from tapeformer.inference.batch.readers import ReaderPool, Readers, useful_reade
 from tapeformer.inference.decode import Reader
 from tests.engines.gpu.processor_device import ProcessorDevice
 from tests.engines.gpu.test_driver import built
+from tests.inference.batch.worker_processes import running
 
 WORDS = [f"{number:b}" for number in range(1, 700)] + ["x", "1" * 600]
 MIXED = random.Random(5).sample(WORDS, len(WORDS))
@@ -112,7 +112,7 @@ def test_processes_read_what_the_native_engine_answers(
     assert found.count(b'"engine": "gpu"') > GROUP
     assert found == native
     assert sum(read_here) < len(WORDS) // 2
-    assert not active_children()
+    assert not running()
     words.with_name("gpu").write_bytes(found[: len(found) // 2])
     assert answered(words, "gpu", engine="gpu") == found
 
@@ -137,7 +137,7 @@ def test_a_reader_that_dies_costs_no_answer(
     def killing(self: ReaderPool, parts: Sequence[readers.Part]) -> Iterator[Lines | None]:
         for found in lines(self, parts):
             if not killed:
-                killed.append(active_children()[0].pid or 0)
+                killed.append(running()[0].pid or 0)
                 os.kill(killed[0], signal.SIGKILL)
             yield found
 
@@ -183,7 +183,7 @@ def test_what_others_cannot_read_is_read_here(
     assert sum(read_here) > len(WORDS) // 2
     (warning,) = caplog.messages
     assert told in warning
-    assert not active_children()
+    assert not running()
 
 
 def test_what_inputs_came_to_elsewhere_is_told_as_it_is(
@@ -238,7 +238,7 @@ def test_a_run_that_is_stopped_leaves_the_device(
         assert time.monotonic() < end
         time.sleep(0.01)
     assert device.launches <= launches + 2
-    assert not active_children()
+    assert not running()
 
 
 def test_readers_that_come_too_late_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +256,7 @@ def test_a_device_that_fails_while_it_is_read(words: Path, monkeypatch: pytest.M
     with pytest.raises(TapeformerError, match="cuMemcpyDtoH_v2") as caught:
         answered(words, "gpu", engine="gpu")
     assert len(caught.value.faults) == 1
-    assert not active_children()
+    assert not running()
 
 
 @pytest.mark.parametrize(

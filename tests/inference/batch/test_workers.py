@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.inference.workers.local import LocalPool
 from tapeformer.inference.workers.processes import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
+from tests.inference.batch.worker_processes import running
 
 MACHINE = gallery_machine("palindrome")
 INPUTS = Inputs(
@@ -100,7 +100,7 @@ def test_a_process_that_dies_costs_no_answer(
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
 
     def victims() -> list[int]:
-        return [child.pid for child in active_children() if child.pid]
+        return [child.pid for child in running() if child.pid]
 
     monkeypatch.setattr(files, "pool_at", lambda _, task: ProcessPool(task, 2))
     found = run_file(model, INPUTS, tmp_path / "answers", watch=killing(victims))
@@ -155,7 +155,7 @@ def test_processes_that_were_closed_are_not_started_again() -> None:
     pool = ProcessPool(Measurement(len, ()), 2)
     for loaded in pool.loading():
         loaded.result()
-    for child in active_children():
+    for child in running():
         child.kill()
     with pytest.raises(BrokenProcessPool):
         pool.submit("abc").result()
@@ -163,7 +163,7 @@ def test_processes_that_were_closed_are_not_started_again() -> None:
     for start in (lambda: pool.submit("abc"), pool.loading):
         with pytest.raises(CancelledError):
             start()
-    assert active_children() == []
+    assert running() == []
 
 
 def test_threads_that_start_processes_leave_the_script_in_its_place() -> None:
@@ -314,4 +314,4 @@ def test_processes_that_are_at_work_end_at_once(tmp_path: Path) -> None:
     begun = time.monotonic()
     pool.close()
     assert time.monotonic() - begun < 60
-    assert active_children() == []
+    assert running() == []

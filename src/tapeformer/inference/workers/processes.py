@@ -94,13 +94,14 @@ _starting = Lock()
 """One process at a time is started: what hides the script of this program is seen by all threads."""
 
 
-class _Process(SpawnProcess):
+class WorkerProcess(SpawnProcess):
     """A process that never sees Ctrl-C, not even while it starts, nor the script that starts it.
 
     If it dies while it starts, that is an error here, not the end of this process.
     """
 
     def start(self) -> None:
+        """Start the process, one at a time."""
         with _starting, _without_signals(), _without_script():
             super().start()
 
@@ -110,11 +111,11 @@ class _Context(SpawnContext):
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: list[_Process] = []
+        self.started: list[WorkerProcess] = []
 
-    def Process(self, *given: Any, **named: Any) -> _Process:  # type: ignore[override]  # noqa: N802
+    def Process(self, *given: Any, **named: Any) -> WorkerProcess:  # type: ignore[override]  # noqa: N802
         """Return a new process."""
-        process = _Process(*given, **named)
+        process = WorkerProcess(*given, **named)
         self.started.append(process)
         return process
 
