@@ -1,4 +1,4 @@
-"""The gates of a model as a CUDA kernel: thousands of inputs at once, one to each bit of each thread's words."""
+"""A model's gates as a CUDA kernel, bit-sliced: each bit of each thread's words is one input."""
 
 INPUTS = 1 << 20
-"""Inputs that run together: about as many as the largest devices work on at once."""
+"""Inputs per batch: about as many as the largest GPUs run at once."""

@@ -1,7 +1,7 @@
-"""Many inputs at once on a GPU: every bit of every thread's words is another input.
+"""Many inputs at once on a GPU, bit-sliced: each bit of each thread's words is one input.
 
-A block has up to 1,024 inputs with prompts of one length and works on its own; when all of them
-have ended, the block gets the next ones.
+A block runs up to 1,024 inputs with prompts of equal length, independently of other blocks; once
+all of them have ended, it is fed the next group.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.weights.record import TransformerWeights
 
 MEMORY_SHARE = 0.8
-"""The part of the device's free memory that a batch may take."""
+"""The share of the device's free memory that a batch may use."""
 LAUNCH_SECONDS = 0.25
-"""How long a launch should take: blocks that have ended wait for it."""
+"""How long a launch should take: finished blocks sit idle until it ends."""
 FIRST_TOKENS, MOST_TOKENS = 256, 1 << 30
 
 
 class GpuBatch:
     """The kernels of one model on a device.
 
-    The device is asked for when the kernels are made: it may take as long to open.
+    `opened` is called once the kernels are made, so that the device can open meanwhile.
     """
 
     name, inputs = "gpu", INPUTS
@@ -53,15 +53,15 @@ class GpuBatch:
 
     @cached_property
     def device(self) -> Device:
-        """The device, once it is open."""
+        """The device; waits until it is open."""
         return self._opened()
 
     def run(
         self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
     ) -> Iterator[list[Ended]]:
-        """Run every prompt until its watched value changes, or to a limit; yield those that end.
+        """Run each prompt until its watched value changes or it hits a limit; yield those that end.
 
-        Raises NotLogicError where the weights cannot be turned into gates.
+        Raises NotLogicError if the weights cannot be turned into gates.
         """
         kernel = self.prepared(stop, count)
         groups = block_groups(prompts.lengths)
@@ -70,7 +70,7 @@ class GpuBatch:
             yield from _scheduled(blocks, groups)
 
     def prepared(self, stop: Value, count: Counted) -> Kernel:
-        """Return the kernels that watch these values, made and loaded once."""
+        """Return the kernels that watch these values; make and load them unless they are loaded."""
         if self._asked != (stop, count):
             self._kernel, ptx = module_of(self.weights, self.offsets, stop, count, self.cache)
             self.device.load(ptx, self._kernel.layout.shared_bytes)
@@ -78,7 +78,7 @@ class GpuBatch:
         return self._kernel
 
     def _fitting(self, kernel: Kernel) -> int:
-        """How many blocks the device's memory holds."""
+        """Return how many blocks fit into the device's memory."""
         size = 4 * BLOCK_THREADS * block_words(kernel)
         fitting = int(MEMORY_SHARE * self.device.free_memory()) // size
         if not fitting:
@@ -93,7 +93,7 @@ class GpuBatch:
 
 
 def block_words(kernel: Kernel) -> int:
-    """Return the words of device memory that a thread takes."""
+    """Return how many words of device memory a thread takes."""
     layout = kernel.layout
     return layout.memory_words + len(layout.newest_words) + lane_rows(kernel.margin_digits) + 64
 
@@ -113,7 +113,7 @@ def _scheduled(blocks: Blocks, groups: Sequence[BlockGroup]) -> Iterator[list[En
 
 
 def _next_tokens(tokens: int, seconds: float) -> int:
-    """Return how many tokens to make in the next launch: twice as many while that is soon done."""
+    """Return the next launch's tokens: doubled after a short launch, cut after a long one."""
     if seconds < LAUNCH_SECONDS / 2:
         return min(2 * tokens, MOST_TOKENS)
     return max(FIRST_TOKENS, int(tokens * min(1.0, LAUNCH_SECONDS / seconds)))

@@ -1,4 +1,4 @@
-"""The blocks of a device at work: prompts go in, launches advance them, ended inputs come out."""
+"""The blocks at work on a device: prompts go in, launches advance them, ended inputs come out."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from tapeformer.engines.gpu.windows import BlockMemory, DeviceWindows
 from tapeformer.windows import Flags, Integers
 
 FEED_BYTES = 256 << 20
-"""Masks of prompts that are sent at once."""
+"""Bytes of prompt masks uploaded at once."""
 READ_BLOCKS = 8
 """Blocks whose windows are read together."""
 
 
 class Blocks:
-    """Device memory for some blocks, and for every lane what is known of its input.
+    """Device memory for some blocks, and the state of the input in every lane.
 
     Arrays have a row for each block and, for lanes, a column for each of its 1,024 inputs.
     """
@@ -80,11 +80,11 @@ class Blocks:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        """Give the device's memory back."""
+        """Stop serving the device's memory and free it."""
         self._taken.__exit__(*raised)
 
     def feed(self, groups: dict[int, BlockGroup]) -> None:
-        """Give idle blocks new inputs."""
+        """Feed new inputs to idle blocks."""
         masks = PromptMasks(self.prompts, groups, self.count)
         self._write_prompts(masks, max(group.length for group in groups.values()))
         for block, group in groups.items():
@@ -114,7 +114,7 @@ class Blocks:
         self.device.launch(kernel, self.count, BLOCK_THREADS, pointers, numbers)
 
     def advance(self, tokens: int) -> Integers:
-        """Make up to so many tokens; return the blocks whose inputs have all ended."""
+        """Make at most this many tokens; return the blocks whose inputs have all ended."""
         back, held = self.kernel.offsets.at_each(np.minimum(self.newest + 1, self.kernel.window))
         most = np.minimum(np.minimum(tokens, held), self._room())
         most[~(self.busy & self.live.any(axis=1))] = 0
@@ -136,14 +136,14 @@ class Blocks:
         return np.concatenate([most[:, None], slots, back], axis=1).astype(np.uint32)
 
     def _room(self) -> Integers:
-        """Return for each block the tokens that no limit of its inputs forbids."""
+        """Return how many tokens each block can make before an input could pass a limit."""
         made = self.newest + 1 - self.length
         steps = (self.budget.counted - self.count_bound) // self.kernel.weight
         room: Integers = np.maximum(np.minimum(self.budget.tokens - made, steps), 1)
         return room
 
     def _notice(self) -> None:
-        """Read which inputs have ended or begun to count, and when."""
+        """Record which inputs ended or first counted in this launch, and when."""
         live = self._flags(LIVE)
         if not ((live != self.live) | (live & (self.first < 0))).any():
             return
@@ -159,13 +159,13 @@ class Blocks:
         return unpacked_words(self._lanes(row, 1)).reshape(self.count, BLOCK_INPUTS)
 
     def _lanes(self, row: int, count: int) -> NDArray[np.uint32]:
-        """Return rows of the lanes: rows, threads."""
+        """Download rows of the lanes, indexed by row and thread."""
         start = self.at["lanes"] + 4 * self.threads * row
         words = self.device.download(start, 4 * self.threads * count).view(np.uint32)
         return words.reshape(count, self.threads)
 
     def _times(self) -> Integers:
-        """Return when inputs ended or began to count in this launch, 0 where they did not."""
+        """Download and clear the times at which inputs ended or first counted; 0 for neither."""
         size = 2 * WORD_INPUTS * self.threads
         words = self.device.download(self.at["times"], 4 * size).view(np.uint32)
         self.device.upload(self.at["times"], np.zeros(size, np.uint32))
@@ -173,7 +173,7 @@ class Blocks:
         return tables.reshape(2, self.count, BLOCK_INPUTS).astype(np.int64)
 
     def _check_budget(self) -> None:
-        """End inputs whose limit is reached; counters are read only where they may have come so far."""
+        """End inputs that reached a limit; read counters only if some may have got that far."""
         made = self.newest + 1 - self.length
         over = self.live & (made >= self.budget.tokens)[:, None]
         near = self.busy & (self.count_bound >= self.budget.counted)
@@ -186,13 +186,13 @@ class Blocks:
             self._end(over)
 
     def _end(self, over: Flags) -> None:
-        """End inputs that a limit stops, here and on the device."""
+        """End inputs at a limit, here and on the device."""
         self.end = np.where(over, self.newest[:, None], self.end)
         self.live &= ~over
         self.device.upload(self.at["lanes"] + 4 * self.threads * LIVE, packed_words(self.live))
 
     def _numbers(self, row: int, digits: int, blocks: Integers) -> Integers:
-        """Return the number that each lane of some blocks has in some rows, its binary digits."""
+        """Return the number in each lane of some blocks, whose binary digits are some rows."""
         total = np.zeros(len(blocks) * BLOCK_INPUTS, np.int64)
         rows = self._lanes(row, digits).reshape(digits, self.count, BLOCK_THREADS)
         for digit, words in enumerate(rows[:, blocks]):
@@ -201,9 +201,9 @@ class Blocks:
         return total.reshape(len(blocks), BLOCK_INPUTS)
 
     def ended(self, blocks: Integers) -> Iterator[Ended]:
-        """Yield the inputs of blocks that are done: the stopped, the doubted, those at a limit.
+        """Yield the inputs of finished blocks: the stopped, the doubted, those at a limit.
 
-        Those of a few blocks come together: what is read of their windows then fits into the caches.
+        They come a few blocks at a time, so that what is read of windows fits into the caches.
         """
         doubted, used = self._flags(DOUBTED)[blocks], self.inputs[blocks] != UNUSED
         stopped = self.stopped[blocks] & ~doubted
@@ -215,7 +215,7 @@ class Blocks:
                     yield self._ended(columns, blocks, rows + start, lanes)
 
     def _columns(self, blocks: Integers) -> dict[str, NDArray[Any]]:
-        """Return what is known of all lanes of some blocks, a table for each column of `Ended`."""
+        """Return columns of `Ended` for all lanes of some blocks: a row per block."""
         lengths, first = self.length[blocks, None], self.first[blocks]
         tokens = self.end[blocks] + 1 - lengths
         return {
@@ -229,13 +229,13 @@ class Blocks:
     def _ended(
         self, columns: dict[str, NDArray[Any]], blocks: Integers, rows: Integers, lanes: Integers
     ) -> Ended:
-        """Return some lanes, each in a row of the columns."""
+        """Return the inputs in some lanes, each in its row of the columns."""
         places = blocks[rows], lanes
         found = {name: column[rows, lanes] for name, column in columns.items()}
         return Ended(**found, windows=self.windows(*places, self.end[places]))
 
     def windows(self, blocks: Integers, lanes: Integers, ends: Integers) -> DeviceWindows:
-        """Return the windows of some blocks and lanes whose newest tokens are at these places."""
+        """Return the windows of some lanes, given the position of each one's newest token."""
         return DeviceWindows(self.memory, blocks, lanes, ends, self.kernel.window)
 
     def _margins(self, tokens: Integers, blocks: Integers) -> NDArray[np.float64]:

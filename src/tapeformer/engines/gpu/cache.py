@@ -1,4 +1,4 @@
-"""Kernels that were made before, in the cache under a hash of all that they depend on."""
+"""A cache of kernels, keyed by a hash of everything they depend on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tapeformer.weights.record import TransformerWeights
 
 
 class Module(NamedTuple):
-    """A kernel, and what a driver loads of it."""
+    """A kernel, and the PTX that the driver loads."""
 
     kernel: Kernel
     ptx: bytes
@@ -30,7 +30,7 @@ def module_of(
     counted: Counted,
     folder: Path | None = None,
 ) -> Module:
-    """Return the kernels of a model, from the cache or made now; NotLogicError where there are none."""
+    """Return a model's kernels, cached or made now; NotLogicError if it has no gates."""
     import llvmlite  # type: ignore[import-untyped]
 
     store = Store("kernel", folder)

@@ -1,4 +1,4 @@
-"""What a batch needs of a device: memory, copies, launches of kernels."""
+"""The device operations that a batch needs: memory, copies, kernel launches."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Address = int
 
 
 class Device(Protocol):
-    """Memory that kernels work on, and the kernels of one module."""
+    """A device: its memory, and the kernels of one loaded module."""
 
     @property
     def name(self) -> str:
-        """What the device is called."""
+        """The device's name."""
 
     def free_memory(self) -> int:
-        """Return the bytes that can be allocated."""
+        """Return how many bytes are free."""
 
     def load(self, module: bytes, shared_bytes: int) -> None:
-        """Load a module of kernels, each of which may use so many bytes of shared memory."""
+        """Load a module of kernels, each launched with this much shared memory per block."""
 
     def concurrent_blocks(self, threads: int) -> int:
-        """Return how many blocks of so many threads run side by side."""
+        """Return how many blocks of this many threads run concurrently."""
 
     def allocate(self, size: int) -> Address:
-        """Return the address of so many bytes, all 0."""
+        """Allocate zeroed memory and return its address."""
 
     def release(self, address: Address) -> None:
-        """Give memory back."""
+        """Free memory."""
 
     def upload(self, address: Address, array: NDArray[Any]) -> None:
         """Copy an array to the device."""
@@ -50,22 +50,22 @@ class Device(Protocol):
         pointers: Sequence[Address],
         numbers: Sequence[int],
     ) -> None:
-        """Run a kernel to its end: pointers first, then unsigned numbers of 32 bits."""
+        """Launch a kernel and wait for it; arguments are the pointers, then numbers as uint32."""
 
     def close(self) -> None:
-        """Give back everything."""
+        """Release the device."""
 
 
 @contextmanager
 def allocated(device: Device, sizes: Iterable[int]) -> Iterator[list[Address]]:
-    """Have arrays of so many bytes for a while; where there is no room for one, none is kept."""
+    """Allocate arrays of these sizes within a `with`; if one does not fit, free all of them."""
     addresses: list[Address] = []
     try:
         for size in sizes:
             addresses.append(device.allocate(size))
         yield addresses
     except BaseException:
-        with suppress(TapeformerError):  # a device that has failed fails again: the first says why
+        with suppress(TapeformerError):  # a failed device fails again here: raise the first error
             _release(device, addresses)
         raise
     _release(device, addresses)

@@ -1,4 +1,4 @@
-"""The NVIDIA driver through ctypes: it compiles PTX and runs it, without a toolkit or a package."""
+"""The NVIDIA driver through ctypes: compiles and runs PTX, needs no CUDA toolkit or package."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ LIBRARY = "libcuda.so.1"
 REMEDY = "use --engine native"
 
 OUT_OF_MEMORY, NO_DEVICE = 2, 100
-"""Results of the driver that have a message of their own."""
+"""Driver result codes with an error message of their own."""
 MULTIPROCESSORS = 16
-"""The driver's number for this attribute of a device."""
+"""CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT of the driver API."""
 LARGEST_SHARED = 8
-"""The driver's number for this attribute of a kernel: shared memory that a launch may ask for."""
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: shared memory that a launch may ask for."""
 OPTIMISATION = 7, 1
-"""The driver's number for this option of its compiler, and the level. With 1 instead of its default 4 a
-model of 12 levels is compiled in 1.4 seconds instead of 4.0 and runs 5% faster; smaller ones run 3 to 8%
-slower."""
+"""CU_JIT_OPTIMIZATION_LEVEL, and the level. At 1 instead of the default 4, a model of 12 levels
+compiles in 1.4 seconds instead of 4.0 and runs 5% faster; smaller ones run 3 to 8% slower."""
 PLAIN_SHARED = 48 << 10
-"""Shared memory that every launch may ask for without that attribute."""
+"""Bytes of shared memory that any launch may ask for without setting that attribute."""
 
 
 class CudaDevice:
-    """The first GPU that the driver knows."""
+    """The first GPU that the driver lists."""
 
     def __init__(self, library: str = LIBRARY) -> None:
         self._library, self._threads = _opened(library), local()
@@ -45,19 +44,19 @@ class CudaDevice:
 
     @property
     def name(self) -> str:
-        """What the device is called."""
+        """The device's name."""
         text = ctypes.create_string_buffer(100)
         self._call("cuDeviceGetName", text, 100, self._device)
         return text.value.decode()
 
     def free_memory(self) -> int:
-        """Return the bytes that can be allocated."""
+        """Return how many bytes are free."""
         free, total = c_size_t(), c_size_t()
         self._call("cuMemGetInfo_v2", byref(free), byref(total))
         return free.value
 
     def load(self, module: bytes, shared_bytes: int) -> None:
-        """Load a module of kernels: the driver compiles it for its device."""
+        """Load a PTX module; the driver compiles it for this GPU."""
         self._unload()
         option, level = OPTIMISATION
         options, values = (c_int * 1)(option), (c_void_p * 1)(level)
@@ -65,7 +64,7 @@ class CudaDevice:
         self._shared = shared_bytes
 
     def concurrent_blocks(self, threads: int) -> int:
-        """Return how many blocks of the kernel `run` the device works on side by side."""
+        """Return how many blocks of the kernel `run` the device runs concurrently."""
         each, multiprocessors = c_int(), c_int()
         self._call(
             "cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -78,14 +77,14 @@ class CudaDevice:
         return max(1, each.value) * multiprocessors.value
 
     def allocate(self, size: int) -> int:
-        """Return the address of so many bytes, all 0."""
+        """Allocate zeroed memory and return its address."""
         address = c_uint64()
         self._call("cuMemAlloc_v2", byref(address), c_size_t(max(size, 4)))
         self._call("cuMemsetD8_v2", address, c_uint(0), c_size_t(max(size, 4)))
         return address.value
 
     def release(self, address: int) -> None:
-        """Give memory back."""
+        """Free memory."""
         self._call("cuMemFree_v2", c_uint64(address))
 
     def upload(self, address: int, array: NDArray[Any]) -> None:
@@ -109,7 +108,7 @@ class CudaDevice:
         pointers: Sequence[int],
         numbers: Sequence[int],
     ) -> None:
-        """Run a kernel to its end."""
+        """Launch a kernel and wait for it."""
         values = [*map(c_uint64, pointers), *map(c_uint, numbers)]
         addresses = (c_void_p * len(values))(*map(ctypes.addressof, values))
         grid = (blocks, 1, 1, threads, 1, 1)
@@ -119,7 +118,7 @@ class CudaDevice:
         self._call("cuCtxSynchronize")
 
     def close(self) -> None:
-        """Give back everything."""
+        """Unload the module and release the context."""
         self._unload()
         self._call("cuDevicePrimaryCtxRelease_v2", self._device)
 
@@ -138,14 +137,14 @@ class CudaDevice:
         return self._functions[kernel]
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver; a thread's first call makes the context current in it."""
+        """Call a driver function; on a thread's first call, make the context current in it."""
         if not hasattr(self._threads, "context"):
             self._checked("cuCtxSetCurrent", self._context)
             self._threads.context = self._context
         self._checked(name, *arguments)
 
     def _checked(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver as it is; one that fails becomes one message."""
+        """Call a driver function as is; raise a TapeformerError if it fails."""
         function = getattr(self._library, name, None)
         if function is None:
             fault = Fault(
@@ -174,7 +173,7 @@ class CudaDevice:
 
 
 def opened_ahead(library: str = LIBRARY) -> Callable[[], CudaDevice]:
-    """Begin to open the GPU and return what waits for it: kernels can be made while the driver starts."""
+    """Open the GPU in the background, while kernels are made; return what waits for it."""
     _opened(library)
     pool = ThreadPoolExecutor(1)
     opening = pool.submit(CudaDevice, library)
@@ -183,7 +182,7 @@ def opened_ahead(library: str = LIBRARY) -> Callable[[], CudaDevice]:
 
 
 def has_device(library: str = LIBRARY) -> bool:
-    """Say whether the driver knows a GPU; to look opens no context, which takes its time."""
+    """Say whether the driver finds a GPU, without opening a context, which is slow."""
     try:
         driver = _opened(library)
     except TapeformerError:

@@ -1,7 +1,7 @@
-"""The kernel `feed` as LLVM text: writes prompts into the rings and begins new inputs.
+"""The kernel `feed` as LLVM text: writes prompts into the rings and starts new inputs.
 
-Prompts share few different tokens. For each place and each of those tokens a mask says which inputs
-have it there; a table says which words of memory the token sets.
+Prompts consist of few distinct tokens. For each position and token, a mask says which inputs have
+it there; a table says which words of memory the token sets.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from tapeformer.engines.gpu.thread_text import lane_word, thread_start
 
 POINTERS = ("memory", "newest", "lanes", "masks", "table", "lengths", "begun")
 NUMBERS = ("total", "tokens", "words", "first", "places")
-"""Parameters of `feed`: threads, different tokens, words in a row of the table, and which places."""
+"""Parameters of `feed`: threads, distinct tokens, words per row of the table, which positions."""
 
 
 def feed_text(layout: KernelLayout, margin_digits: int) -> str:
-    """Return the kernel `feed`, and the function that it calls for every word."""
+    """Return the kernel `feed`, and the function it calls for every word."""
     return "\n".join([*_prompt_word(), *_feed(layout, margin_digits)])
 
 
 def _prompt_word() -> Iterator[str]:
-    """Yield a function: a word of memory, from the masks of a place and the table."""
+    """Yield the function that makes a word of memory from a position's masks and the table."""
     yield f"define internal i32 @prompt_word({GLOBAL} %masks, {GLOBAL} %table, i64 %word,"
     yield " i64 %tokens, i64 %words, i64 %total) {"
     yield "entry:"
@@ -82,7 +82,7 @@ def _feed(layout: KernelLayout, margin_digits: int) -> Iterator[str]:
 
 
 def _places() -> Iterator[str]:
-    """Yield which places this call writes: those of the prompt from `first` on, `places` at the most."""
+    """Yield the range of positions that this call writes: from `first` on, at most `places`."""
     yield f"%length.p = getelementptr i32, {GLOBAL} %lengths, i64 %block.w"
     yield f"%length = load i32, {GLOBAL} %length.p"
     yield "%reach = add i32 %first, %places"
@@ -94,7 +94,7 @@ def _places() -> Iterator[str]:
 
 
 def _rings(layout: KernelLayout) -> Iterator[str]:
-    """Yield the words of a token, ring after ring."""
+    """Yield the stores of a token's words, ring after ring."""
     word = 0
     for number, ring in enumerate(layout.rings):
         name, last = f"ring{number}", number + 1 == len(layout.rings)
@@ -117,7 +117,7 @@ def _rings(layout: KernelLayout) -> Iterator[str]:
 def _words(
     name: str, base: str, start: int, count: int, before: str, after: str, length: int = 0
 ) -> Iterator[str]:
-    """Yield a loop that writes so many words from an address; of a ring, at the slot of the place."""
+    """Yield a loop that writes `count` words to an address; in a ring, to the position's slot."""
     yield f"{name}.loop:"
     yield f"%{name}.w = phi i64 [ 0, %{before} ], [ %{name}.n, %{name}.one ]"
     yield f"%{name}.all = icmp eq i64 %{name}.w, {count}"
@@ -141,7 +141,7 @@ def _words(
 
 
 def _begun(margin_digits: int) -> Iterator[str]:
-    """Yield the first values of the lanes, once a prompt is complete."""
+    """Yield the lanes' initial values, stored once a prompt is complete."""
     yield f"%begun.p = getelementptr i32, {GLOBAL} %begun, i64 %lane"
     yield f"%begun.v = load i32, {GLOBAL} %begun.p"
     values = {LIVE: "%begun.v", FRESH: "%begun.v", DOUBTED: "0"}

@@ -1,4 +1,4 @@
-"""From weights to a module of kernels, with all that a batch must know of it."""
+"""From weights to a module of kernels, with everything a batch must know about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tapeformer.weights.record import TransformerWeights
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """The kernels of a model as LLVM text; the farthest look-backs are part of them."""
+    """A model's kernels as LLVM text; ring lengths, from the farthest offsets, are compiled in."""
 
     text: str
     layout: KernelLayout
@@ -35,9 +35,10 @@ class Kernel:
 def kernel_of(
     weights: TransformerWeights, offsets: Sequence[int], stop: Value, counted: Counted
 ) -> Kernel:
-    """Make the kernels of a model; NotLogicError where its weights cannot be turned into gates.
+    """Make a model's kernels; NotLogicError if its weights cannot be turned into gates.
 
-    Without list scheduling kernels of the real-time construction run 13% faster, the paper's 8% slower.
+    Gates are not list-scheduled: kernels of the real-time construction run 13% faster that way,
+    those of the paper's construction 8% slower.
     """
     netlist = netlist_of(weights)
     program = root_by_root(bit_sliced_program(netlist))

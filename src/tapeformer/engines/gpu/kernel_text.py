@@ -1,8 +1,8 @@
 """The kernels of a model as LLVM text: `run` appends tokens, `feed` writes prompts.
 
-A block works on its own: its part of the schedule says how many tokens to make, the slot of the
-newest token in every ring, and how far back every head looks. It leaves early when all its inputs
-have ended.
+Blocks are independent: a block's part of the schedule says how many tokens to make, the slot of the
+newest token in every ring, and how far back every head looks. A thread leaves early when all its
+inputs have ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tapeformer.engines.gpu.token_text import TokenText
 from tapeformer.engines.logic.program import Program
 
 REGISTER_DIGITS = 5
-"""Low digits of the counters that stay in registers; a carry out of them is an event."""
+"""Low digits of the counters, kept in registers; a carry out of them is handled as a rare event."""
 
 
 def kernel_text(program: Program, layout: KernelLayout, watched: Watched) -> str:
@@ -69,7 +69,7 @@ class _Run:
         yield "}"
 
     def _loaded(self) -> Iterator[str]:
-        """Yield what is loaded once: the block's schedule, the lanes, the newest token."""
+        """Yield the loads before the loop: the block's schedule, the lanes, the newest token."""
         width = self.layout.schedule_words
         yield f"%plan.i = mul i64 %block.w, {width}"
         yield f"%plan = getelementptr i32, {GLOBAL} %schedule, i64 %plan.i"
@@ -96,7 +96,7 @@ class _Run:
                 yield f"store i32 %newest{index}.0, ptr addrspace(3) %newest{index}.s"
 
     def _carried(self) -> Iterator[str]:
-        """Yield the values that go from token to token, and the slots of the next one."""
+        """Yield the loop-carried values, and the next token's slots."""
         yield "%made = phi i32 [ 0, %entry ], [ %more, %again ]"
         slots = [f"slot{ring}" for ring in range(len(self.layout.rings))]
         for name in [*self.rows, *slots]:
@@ -112,11 +112,11 @@ class _Run:
             yield f"%next{number} = select i1 %next{number}.w, i32 0, i32 %next{number}.u"
 
     def _next(self, word: int) -> str:
-        """Return whether the next token has the value of a word."""
+        """Return the name of a word of the next token."""
         return self.token.values[self.program.next_token[word]]
 
     def _noticed(self) -> Iterator[str]:
-        """Yield which inputs end with this token, are doubted, or count for the first time."""
+        """Yield which inputs end with this token, become doubted, or count for the first time."""
         yield f"%doubt = and i32 {self.token.values[self.program.guard]}, %live"
         yield "%sure = xor i32 %doubt, -1"
         yield "%valid = and i32 %live, %sure"
@@ -133,7 +133,7 @@ class _Run:
         yield from _least_margin([self.token.values[index] for index in self.program.margin])
 
     def _counted(self) -> Iterator[str]:
-        """Yield the sum of the low digits and what a token adds; `%carry.n` is what comes out."""
+        """Yield the addition of a token's count to the low digits; a carry out is an event."""
         carry = "0"
         for digit in range(self.digits):
             hit = f"%hit{digit}" if digit < self.watched.digits else "0"
@@ -151,7 +151,7 @@ class _Run:
         yield "br i1 %event, label %digits, label %again"
 
     def _events(self) -> Iterator[str]:
-        """Yield what is rare: carries into counters in memory, and the times of ends and beginnings."""
+        """Yield the rare events: carries into memory, and when inputs end or first count."""
         first, carry = COUNTER + self.digits, f"%out{self.digits - 1}"
         yield "digits:"
         yield f"%carry = phi i32 [ {carry}, %loop ], [ %over, %adding ]"
@@ -170,7 +170,7 @@ class _Run:
         yield from _times(BEGUN, "%begun", _label(ENDED), "again")
 
     def _left(self) -> Iterator[str]:
-        """Yield the end of a token, and what is stored when there are no more."""
+        """Yield the end of the loop, and the stores after it."""
         yield "again:"
         yield "%enough = icmp uge i32 %more, %most"
         yield "%dead = icmp eq i32 %live.n, 0"
@@ -191,7 +191,7 @@ class _Run:
 
 
 def _folded(name: str, words: Sequence[str], mask: str) -> Iterator[str]:
-    """Yield the OR of words, under a mask."""
+    """Yield the OR of words, masked."""
     total = words[0] if words else "0"
     for index, word in enumerate(words[1:]):
         yield f"{name}.{index} = or i32 {total}, {word}"
@@ -200,7 +200,7 @@ def _folded(name: str, words: Sequence[str], mask: str) -> Iterator[str]:
 
 
 def _least_margin(digits: Sequence[str]) -> Iterator[str]:
-    """Yield the smallest margin of valid inputs: the new one where it is less, from the lowest digit up."""
+    """Yield the smallest margin of valid inputs: old and new compared from the lowest digit up."""
     less = "0"
     for i, new in enumerate(digits):
         yield f"%differ{i} = xor i32 {new}, %margin{i}"

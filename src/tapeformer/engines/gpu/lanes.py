@@ -1,4 +1,4 @@
-"""What a kernel keeps of every input beside its tokens: a row of words for each binary digit."""
+"""The state a kernel keeps per input beside its tokens: one row of words per binary digit."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ COUNTER_DIGITS = 48
 """Binary digits of the counters."""
 
 LIVE, FRESH, DOUBTED, COUNTER = 0, 1, 2, 3
-"""Rows: inputs under way, those without a counted token, those that need another engine, counters."""
+"""Rows: inputs that still run, those with no counted token, those for another engine, counters."""
 MARGIN = COUNTER + COUNTER_DIGITS
 """The first row of the smallest margin's digits."""
 
 ENDED, BEGUN = 0, 1
-"""Tables of times, a row for each bit of a word: tokens of a launch up to an end, or the first counted."""
+"""Tables of when, in tokens since the launch, inputs ended or first counted: a row per bit."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What a kernel looks at in each next token: words of a bit-sliced token, by number.
+    """What a kernel watches in each new token: words of a bit-sliced token, by index.
 
-    An input goes on while it has `stop`; `counted` has the words that add to its counter, and how much.
+    An input runs while its word `stop` is set; `counted` pairs the words that add to its counter
+    with how much they add.
     """
 
     stop: int
@@ -28,10 +29,10 @@ class Watched:
 
     @property
     def digits(self) -> int:
-        """Binary digits of what one token can add."""
+        """Binary digits of the most that one token can add to a counter."""
         return max(weight for _, weight in self.counted).bit_length()
 
 
 def lane_rows(margin_digits: int) -> int:
-    """Return how many rows of words there are for a thread."""
+    """Return the number of rows: the words per thread."""
     return MARGIN + margin_digits

@@ -1,4 +1,4 @@
-"""Lines of LLVM text with fresh names."""
+"""A builder of LLVM text with fresh names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARED = "ptr addrspace(3)"
 
 
 class LlvmLines:
-    """Appends instructions, and names their results."""
+    """Appends instructions and names their results."""
 
     def __init__(self, prefix: str) -> None:
         self.lines: list[str] = []
@@ -28,7 +28,7 @@ class LlvmLines:
         return name
 
     def offset(self, pointer: str, base: str, count: int | str, kind: str = "i8") -> str:
-        """Return the address so many elements after another."""
+        """Return the address of the element `count` places after a base address."""
         return self.define(f"getelementptr {kind}, {pointer} {base}, i64 {count}")
 
     def load(self, pointer: str, address: str) -> str:
@@ -40,7 +40,7 @@ class LlvmLines:
         self.add(f"store i32 {value}, {pointer} {address}")
 
     def fold(self, opcode: str, words: list[str]) -> str:
-        """Combine words, of which there is at least one."""
+        """Combine one or more words by an operation."""
         result = words[0]
         for word in words[1:]:
             result = self.define(f"{opcode} i32 {result}, {word}")

@@ -1,7 +1,7 @@
-"""Where a kernel keeps its tokens: rings in device memory, and the newest token on the chip.
+"""Where a kernel keeps tokens: ring buffers in device memory, and the newest token on the chip.
 
-A thread has 32 inputs, one to each bit of its words. The threads of a block stand side by side, so
-that they load one line of memory together: word w of thread t is at 4 * (BLOCK_THREADS * w + t).
+A thread runs 32 inputs, one per bit of its words. The words of a block's threads are interleaved,
+so that loads coalesce into one cache line: word w of thread t is at 4 * (BLOCK_THREADS * w + t).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from tapeformer.engines.logic.program import LoadFetched, Program
 WORD_INPUTS = 32
 BLOCK_THREADS = 32
 BLOCK_INPUTS = WORD_INPUTS * BLOCK_THREADS
-"""Inputs of a block, which is one warp: its threads need not wait for those of others."""
+"""Inputs per block. A block is a single warp, so it never waits for another one."""
 
 REGISTER_WORDS = 128
-"""A newest token of at most so many words stays in registers."""
+"""The newest token is kept in registers if it has at most this many words."""
 SHARED_WORDS = 220
-"""Words of the newest token in shared memory otherwise: eight blocks then fit a multiprocessor."""
+"""Otherwise, how many of its words are kept in shared memory: eight blocks fit a multiprocessor."""
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Factors that the same heads fetch, kept for `length` tokens of `words` words each.
+    """The ring buffer of factors that the same heads fetch: `length` tokens of `words` words each.
 
     `offset` is its first word in a thread's memory, `first_word` that of each factor in a token.
-    `oldest_head` fetches the oldest token, the one to be overwritten, whenever the ring is full.
+    `oldest_head` always fetches the oldest token, which is overwritten next, once the ring is full.
     """
 
     heads: tuple[int, ...]
@@ -42,9 +42,9 @@ class Ring:
 
 @dataclass(frozen=True)
 class KernelLayout:
-    """The memory of one thread; `resident` factors have their newest value on the chip.
+    """The memory of one thread; the newest values of `resident` factors are kept on the chip.
 
-    A head's look-back reaches the oldest token of its longest ring, never farther.
+    No head looks back farther than the oldest token of its longest ring.
     """
 
     sizes: tuple[int, ...]
@@ -75,13 +75,13 @@ class KernelLayout:
 
     @property
     def schedule_words(self) -> int:
-        """Numbers that tell a block what to do: tokens to make, a slot per ring, an offset per head."""
+        """Words of a block's schedule: tokens to make, a slot per ring, an offset per head."""
         return 1 + len(self.rings) + self.heads
 
 
 @dataclass(frozen=True)
 class HeadOffsets:
-    """How far back each head ever looks, and whether it does so once there is such a token."""
+    """Each head's farthest offset, and whether it keeps to that once the context is long enough."""
 
     farthest: Sequence[int]
     settled: Sequence[bool]
@@ -89,7 +89,7 @@ class HeadOffsets:
 
 @dataclass
 class _Space:
-    """Hands out a thread's memory, ring after ring."""
+    """Allocates a thread's memory, ring after ring."""
 
     sizes: Sequence[int]
     used: int = 0
@@ -144,7 +144,7 @@ def _resident(
 ) -> tuple[tuple[int, ...], bool]:
     """Return the factors whose newest value stays on the chip, and whether in registers.
 
-    Those that no head fetches come first: they then need no device memory at all.
+    Factors that no head fetches go first: once on the chip, they need no device memory at all.
     """
     if sum(digits_of(size) for size in sizes) <= REGISTER_WORDS:
         return tuple(range(len(sizes))), True

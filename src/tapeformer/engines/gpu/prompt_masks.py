@@ -1,4 +1,4 @@
-"""Prompts as a kernel reads them: which inputs have which token at a place, and what it sets in memory."""
+"""Prompts as a kernel reads them: which inputs have each token at a position, and what it sets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tapeformer.engines.logic.factor_codes import codes, digits_of
 from tapeformer.windows import Integers
 
 UNUSED = -1
-"""The number of a lane without an input."""
+"""The input number of an empty lane."""
 
 
 @dataclass(frozen=True, eq=False)
 class BlockGroup:
-    """Up to 1,024 inputs whose prompts are equally long, for one block: the first lanes have them."""
+    """Up to 1,024 inputs with prompts of equal length: they fill the first lanes of one block."""
 
     inputs: Integers
     length: int
 
 
 def block_groups(lengths: Integers) -> list[BlockGroup]:
-    """Sort inputs into groups of one length, the longest first: they run the longest."""
+    """Group inputs by prompt length, longest first, since those run longest."""
     order = np.argsort(-lengths, kind="stable")
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
     return [
@@ -36,7 +36,7 @@ def block_groups(lengths: Integers) -> list[BlockGroup]:
 
 
 def token_table(layout: KernelLayout, rows: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """Return for each token which words of memory it sets: those of all rings, then the newest ones."""
+    """Return the words that each token sets, as masks: those of rings, then those on the chip."""
     words = [
         (factor, digit)
         for ring in layout.rings
@@ -53,7 +53,7 @@ def token_table(layout: KernelLayout, rows: NDArray[np.int32]) -> NDArray[np.uin
 
 
 class PromptMasks:
-    """The prompts of groups that are fed together, each to its block."""
+    """The prompts of groups fed together, each to its own block."""
 
     def __init__(self, prompts: Prompts, groups: dict[int, BlockGroup], blocks: int) -> None:
         self.prompts, self.tokens = prompts, len(prompts.rows)
@@ -70,7 +70,7 @@ class PromptMasks:
         return packed_words(self.lanes != UNUSED)
 
     def places(self, first: int, count: int) -> NDArray[np.uint32]:
-        """Return masks for some places: place, token, thread."""
+        """Return the masks of some positions, indexed by position, token and thread."""
         ids = self.prompts.ids[first : first + count]
         masks = np.zeros((len(ids), self.tokens, len(self.lanes) // 32), np.uint32)
         used = self.lanes != UNUSED
@@ -82,11 +82,11 @@ class PromptMasks:
 
 
 def packed_words(flags: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    """Return the flags of lanes as words, 32 to a word."""
+    """Pack the flags of lanes into words, 32 to a word."""
     return np.packbits(flags, bitorder="little").view(np.uint32)
 
 
 def unpacked_words(words: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return the flags in words, one to a lane."""
+    """Unpack words into flags, one per lane."""
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, bitorder="little").astype(bool)

@@ -1,13 +1,13 @@
-"""From LLVM text to PTX, which the driver compiles for the device that it finds."""
+"""From LLVM text to PTX, which the driver compiles for whatever GPU is present."""
 
 from __future__ import annotations
 
 PROCESSOR, FEATURES = "sm_70", "+ptx70"
-"""The oldest devices that are served; drivers compile PTX for any newer one."""
+"""The oldest GPUs supported; drivers compile their PTX for any newer one."""
 
 
 def ptx_of(text: str) -> bytes:
-    """Return a module as PTX. The driver optimises it: here LLVM only translates."""
+    """Translate a module to PTX without optimising it: the driver does that."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
     llvm.initialize_all_targets()

@@ -1,7 +1,7 @@
-"""A device's memory for other processes: they ask the one that has opened the device.
+"""A device's memory, served to other processes by the one that opened the device.
 
-A context takes a second and half a gigabyte, and kernels of different processes take turns; so one
-process has the device, and others read what it has made through a socket.
+Opening a context takes a second and half a gigabyte, and kernels of different processes take turns,
+so one process owns the device, and the others read its results through a socket.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from tapeformer.faults import Fault, TapeformerError
 
 KEY_BYTES = 32
 BACKLOG = 64
-"""Processes that may ask to be connected at the same moment."""
+"""Connections that may be pending at once."""
 
 Memory = NDArray[np.uint8]
 
 
 class DeviceMemory(Protocol):
-    """What can be read of a device."""
+    """Device memory that can be read."""
 
     def gathered(self, addresses: Sequence[Address], size: int) -> Memory:
-        """Copy so many bytes from each address, one copy after another."""
+        """Copy `size` bytes from each address, one after another."""
 
 
 class ServedMemory:
-    """Memory that is read here; where it is pickled, the other process asks this one for it."""
+    """Memory read in this process; unpickled in another one, it is read through a socket."""
 
     def __init__(self, device: Device) -> None:
         self._device, self._open = device, True
 
     def gathered(self, addresses: Sequence[Address], size: int) -> Memory:
-        """Copy so many bytes from each address, one copy after another."""
+        """Copy `size` bytes from each address, one after another."""
         parts = [self._device.download(address, size) for address in addresses]
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
@@ -55,14 +55,14 @@ class ServedMemory:
 
     @cached_property
     def _address(self) -> str:
-        """Where others connect, from when the memory is first pickled."""
+        """The address to connect to; pickling the memory for the first time starts the listener."""
         listener = Listener(backlog=BACKLOG, authkey=self._key)
         address = str(listener.address)
         Thread(target=self._accept, args=(listener,), daemon=True).start()
         return address
 
     def _accept(self, listener: Listener) -> None:
-        """Serve whoever connects; where nobody more can be served, who tries is told so."""
+        """Serve every connection; if that fails stop listening, so later clients fail at once."""
         with listener, suppress(OSError, RuntimeError):
             while self._open:
                 with suppress(ConnectionError, EOFError, AuthenticationError):
@@ -70,7 +70,7 @@ class ServedMemory:
                     Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
-        """Send what is asked for, or why it cannot be read, until the other process has ended."""
+        """Answer requests with bytes, or with the faults of reading them, until the client ends."""
         with connection, suppress(OSError, EOFError):
             while True:
                 asked = connection.recv()
@@ -85,9 +85,9 @@ class ServedMemory:
                     connection.send_bytes(found.data)
 
     def close(self) -> None:
-        """Serve nobody any more: a last connection wakes the thread that waits for one.
+        """Stop serving; a last connection wakes the thread that waits to accept one.
 
-        Connections end with those that have made them.
+        Open connections end with their clients, or with a client's next request.
         """
         self._open = False
         if "_address" in vars(self):
@@ -96,13 +96,13 @@ class ServedMemory:
 
 
 class RemoteMemory:
-    """Memory of a device that another process has opened."""
+    """The memory of a device that another process has opened."""
 
     def __init__(self, address: str, key: bytes) -> None:
         self._at = address, key
 
     def gathered(self, addresses: Sequence[Address], size: int) -> Memory:
-        """Copy so many bytes from each address, one copy after another."""
+        """Copy `size` bytes from each address, one after another."""
         try:
             connection = _connected(*self._at)
             connection.send((addresses, size))
@@ -116,5 +116,5 @@ class RemoteMemory:
 
 @lru_cache(maxsize=1)
 def _connected(address: str, key: bytes) -> Connection:
-    """Connect to the process that has the device, once; the connection before is closed."""
+    """Connect once to the process that owns the device; a new address drops the old connection."""
     return Client(address, authkey=key)

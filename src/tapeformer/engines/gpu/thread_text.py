@@ -1,4 +1,4 @@
-"""What every kernel begins with: who a thread is, and where its memory lies."""
+"""The start of every kernel: a thread's numbers, and the addresses of its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = "\n".join(
         f'attributes #0 = {{ "nvvm.maxntid"="{BLOCK_THREADS}" "nvvm.maxnreg"="{MAX_REGISTERS}" }}',
     ]
 )
-"""Declarations of a module; `pool` is the shared memory that a launch asks for."""
+"""A module's declarations; `pool` is the shared memory that a launch asks for."""
 
 
 def thread_start(layout: KernelLayout) -> Iterator[str]:
@@ -41,7 +41,7 @@ def thread_start(layout: KernelLayout) -> Iterator[str]:
 
 
 def _block_part(name: str, base: str, words: int) -> Iterator[str]:
-    """Yield the address of a thread's part of memory, in which each thread has so many words."""
+    """Yield the address of a thread's part of a memory that has `words` words per thread."""
     yield f"{name}.o = mul i64 %block.w, {4 * BLOCK_THREADS * words}"
     yield f"{name}.b = getelementptr i8, {GLOBAL} {base}, i64 {name}.o"
     yield f"{name} = getelementptr i8, {GLOBAL} {name}.b, i64 %mine.t"

@@ -1,6 +1,6 @@
 """One token of a kernel as LLVM text: straight-line gates, with loads well before their uses.
 
-An input that has ended keeps its window: its bits in what is stored stay as they were.
+An ended input keeps its window: stores leave its bits unchanged.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from tapeformer.engines.logic.program import (
 )
 
 FETCH_AHEAD = 60
-"""Operations by which loads from rings come before their first use."""
+"""How many operations before its first use a word of a ring is loaded."""
 NEWEST_AHEAD = 30
-"""The same for words of the newest token, which are nearer."""
+"""The same for words of the newest token, whose loads have less latency."""
 PREFETCH_AHEAD = 900
-"""Operations before those loads by which the second-level cache is asked for what they load."""
+"""How many operations before its load a word of a ring is prefetched into the L2 cache."""
 
 Source = int | str
-"""Which token words come from: that of a head, by number, or one of these."""
+"""The token that words come from: the one a head attends to, by its number, or one of these two."""
 NEWEST, OVERWRITTEN = "newest", "overwritten"
 
 
 class TokenText:
-    """Emits the gates of one token, and the loads and stores that they need."""
+    """Emits the gates of one token, with the loads and stores they need."""
 
     def __init__(self, program: Program, layout: KernelLayout) -> None:
         self.program, self.layout, self.text = program, layout, LlvmLines("t")
@@ -80,7 +80,7 @@ class TokenText:
                 yield index, self.factor_of[operation.word][0], operation.masks[0][0]
 
     def _scheduled_loads(self) -> list[tuple[int, int, Source]]:
-        """Return when to load the words of a factor, latest first."""
+        """Return when to load which factor's words, latest first."""
         ahead = [
             (index - (NEWEST_AHEAD if source == NEWEST else FETCH_AHEAD), factor, source)
             for index, factor, source in self._loads()
@@ -88,7 +88,7 @@ class TokenText:
         return sorted(ahead, key=lambda load: -load[0])
 
     def _scheduled_prefetches(self) -> list[tuple[int, int, int, int]]:
-        """Return when to ask for the entry of a ring that a head fetches, and how many tokens ahead."""
+        """Return when to prefetch what a head fetches from a ring, and how many tokens ahead."""
         first: dict[tuple[int, int], int] = {}
         for index, factor, source in self._loads():
             if isinstance(source, int):
@@ -117,7 +117,7 @@ class TokenText:
                 raise TypeError(f"no kernel text for {operation}")
 
     def _bit(self, word: int, source: Source) -> str:
-        """Return whether the token of a source has the value that a word stands for."""
+        """Return the name of a word of a source's token, decoded once."""
         if (word, source) not in self._bits:
             factor, value = self.factor_of[word]
             digits = self._factor_words(factor, source)
@@ -195,14 +195,14 @@ class TokenText:
         return self.text.offset(GLOBAL, f"%ring{ring}", wide)
 
     def _prefetch(self, ring: int, head: int, later: int) -> None:
-        """Ask the second-level cache for an entry: each thread for one line of it, or several."""
+        """Prefetch a ring's entry into the L2 cache: each thread asks for one or several lines."""
         entry = self._at_slot(ring, self._attended(ring, head, later))
         words = self.layout.rings[ring].words
         for first in range(0, words, BLOCK_THREADS):
             self._prefetch_lines(entry, first, min(words - first, BLOCK_THREADS))
 
     def _prefetch_lines(self, entry: str, first: int, lines: int) -> None:
-        """Ask for some lines of an entry, of which there are no more than threads."""
+        """Prefetch some lines of an entry, at most one per thread."""
         within = self.text.define(f"icmp ult i64 %thread, {lines}")
         line = self.text.define(f"select i1 {within}, i64 %thread, i64 0")
         place = self.text.define(f"mul i64 {line}, {4 * BLOCK_THREADS - 4}")
@@ -213,7 +213,7 @@ class TokenText:
         )
 
     def _stored(self, factor: int) -> bool:
-        """Store a factor's next value, unless a head has still to load from the same slot."""
+        """Store a factor's next value; return False if a head has yet to load from its slot."""
         ring = self.layout.ring_of.get(factor)
         heads = () if ring is None else self.layout.rings[ring].heads
         if any((factor, head) not in self._words for head in heads):
@@ -225,9 +225,9 @@ class TokenText:
         return True
 
     def _store_ring(self, factor: int) -> None:
-        """Store a factor's next value over the oldest one, which some head has fetched as a rule.
+        """Overwrite a factor's oldest value with the next one; usually a head has loaded it.
 
-        Until the ring is full that head fetches another token, but then nothing is overwritten.
+        Until the ring is full that head loads another token, but then the slot is unused anyway.
         """
         oldest = self.layout.rings[self.layout.ring_of[factor]].oldest_head
         old = self._factor_words(factor, OVERWRITTEN if oldest is None else oldest)
@@ -235,7 +235,7 @@ class TokenText:
             self.text.store(word, GLOBAL, self._ring_address(factor, digit, OVERWRITTEN))
 
     def _store_newest(self, factor: int) -> None:
-        """Keep a factor on the chip; in registers the loop carries the words themselves."""
+        """Store a factor's next value on the chip; in registers, the loop carries it instead."""
         old = self._factor_words(factor, NEWEST)
         self.next_words[factor] = self._kept_where_ended(self.next_words[factor], old)
         if not self.layout.in_registers:

@@ -1,6 +1,6 @@
-"""Windows of inputs that have ended, read from the device where they lie.
+"""Windows of ended inputs, read from device memory on demand.
 
-Of each factor the tokens that heads could still fetch are there, and no others.
+Each factor is kept only for the tokens that a head could still fetch.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tapeformer.windows import Flags, Found, Integers
 Words = NDArray[np.uint32]
 
 ALL, LANES = 0xFFFFFFFF, np.arange(WORD_INPUTS, dtype=np.uint32)
-"""A word whose lanes are all 1, and the lanes of a word."""
+"""A word with every lane set, and the numbers of a word's lanes."""
 ON_CHIP = -1
-"""In place of a ring's number: the words of the newest token that are kept on the chip."""
+"""Instead of a ring's number: the words of the newest token that are kept on the chip."""
 
 
 class FactorPlaces:
-    """For each factor: its ring, the first of its words there, how many, and the value of each code."""
+    """For each factor: its ring, its first word there, how many words, and each code's value."""
 
     def __init__(self, layout: KernelLayout) -> None:
         sizes, on_chip = layout.sizes, layout.newest_words
@@ -49,7 +49,7 @@ class FactorPlaces:
 
 @dataclass(frozen=True)
 class BlockMemory:
-    """The memory of all blocks on a device, and how each block's part is laid out."""
+    """The memory of all blocks on a device, and the layout of a block's part."""
 
     device: DeviceMemory
     layout: KernelLayout
@@ -58,18 +58,18 @@ class BlockMemory:
 
     @cached_property
     def places(self) -> FactorPlaces:
-        """Where factors are."""
+        """Where factors are in a block's memory."""
         return FactorPlaces(self.layout)
 
     def ring(self, blocks: Integers, number: int) -> Words:
-        """Return a ring of some blocks: blocks, slots, words, threads."""
+        """Read a ring of some blocks, indexed by block, slot, word and thread."""
         ring = self.layout.rings[number]
         starts = blocks * self.layout.memory_words + ring.offset
         words = self._words(self.rings, starts, ring.words * ring.length)
         return words.reshape(-1, ring.length, ring.words, BLOCK_THREADS)
 
     def newest_tokens(self, blocks: Integers) -> Words:
-        """Return the words of the newest token that are kept on the chip: blocks, words, threads."""
+        """Read the newest token's words on the chip, indexed by block, word and thread."""
         count = len(self.layout.newest_words)
         return self._words(self.newest, blocks * count, count).reshape(-1, count, BLOCK_THREADS)
 
@@ -79,7 +79,7 @@ class BlockMemory:
 
 
 class DeviceWindows:
-    """The windows of some inputs: block and lane of each, and the place of its newest token."""
+    """The windows of some inputs: each has a block, a lane and the position of its newest token."""
 
     def __init__(
         self, memory: BlockMemory, blocks: Integers, lanes: Integers, ends: Integers, window: int
@@ -100,7 +100,7 @@ class DeviceWindows:
         return DeviceTokens(self, *np.broadcast_arrays(inputs, ages))
 
     def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
-        """Find those of the newest tokens that have values, or that have them not."""
+        """Find which of the newest tokens have (or lack) a value of a factor, query by query."""
         asked = zip(factors.tolist(), values.tolist(), newest.tolist(), strict=True)
         none = np.zeros(0, np.int64)
         parts = [(none, none, none)]
@@ -111,7 +111,7 @@ class DeviceWindows:
         return inputs, ages, places
 
     def _having(self, factor: int, value: int, having: bool) -> Words:
-        """Return a bit for each lane and slot, blocks, slots, threads: 32 inputs at a time."""
+        """Return the lanes that have (or lack) a value, as words by block, slot and thread."""
         places = self.memory.places
         words, first = self.words(int(places.ring[factor])), int(places.first[factor])
         code = codes(self.memory.layout.sizes[factor])[value]
@@ -123,7 +123,7 @@ class DeviceWindows:
         return flags & packed_words(self._lane_inputs >= 0).reshape(len(flags), 1, -1)
 
     def _found(self, flags: Words, newest: int) -> tuple[Integers, Integers]:
-        """Return the inputs and ages of slots that have a bit, those of the newest tokens only."""
+        """Return the inputs and ages of the bits that are set, among the newest tokens only."""
         blocks, slots, threads = np.nonzero(flags)
         some, bits = np.nonzero(flags[blocks, slots, threads][:, None] >> LANES & 1)
         inputs = self._lane_inputs[blocks[some], threads[some] * WORD_INPUTS + bits]
@@ -133,13 +133,13 @@ class DeviceWindows:
 
     @cached_property
     def _lane_inputs(self) -> Integers:
-        """The input in each lane of the blocks that are used, -1 where there is none of these."""
+        """The input in each lane of the used blocks; -1 where it is none of these."""
         inputs = np.full((len(self.used), BLOCK_INPUTS), -1)
         inputs[self.block_index, self.threads * WORD_INPUTS + self.bits] = np.arange(len(self.ends))
         return inputs
 
     def rows(self, input: int) -> NDArray[np.int32]:
-        """Return a window, oldest first; what no head can fetch any more is 0 in it."""
+        """Return a window, oldest token first; values that no head can fetch any more are 0."""
         ages = np.arange(int(self.lengths[input]))[::-1]
         rows = np.zeros((len(ages), len(self.memory.layout.sizes)), np.int32)
         for factor in range(rows.shape[1]):
@@ -149,22 +149,22 @@ class DeviceWindows:
         return rows
 
     def kept(self, factor: int) -> int:
-        """Return of how many tokens a factor is kept."""
+        """Return for how many tokens a factor is kept."""
         ring = self.memory.layout.ring_of.get(factor)
         return 1 if ring is None else self.memory.layout.rings[ring].length
 
     def words(self, number: int) -> Words:
-        """Return a ring, or what is kept on the chip as one slot: blocks, slots, words, threads."""
+        """Return a ring, or the words on the chip as one slot, by block, slot, word and thread."""
         return self.newest()[:, None] if number == ON_CHIP else self.ring(number)
 
     def ring(self, number: int) -> Words:
-        """Return a ring of all blocks that are used: blocks, slots, words, threads."""
+        """Return a ring of all used blocks, read once."""
         if number not in self._rings:
             self._rings[number] = self.memory.ring(self.used, number)
         return self._rings[number]
 
     def newest(self) -> Words:
-        """Return what is kept on the chip of all blocks that are used: blocks, words, threads."""
+        """Return the words on the chip of all used blocks, read once."""
         if self._newest is None:
             self._newest = self.memory.newest_tokens(self.used)
         return self._newest
@@ -172,19 +172,19 @@ class DeviceWindows:
 
 @dataclass(frozen=True, eq=False)
 class DeviceTokens:
-    """Tokens of some inputs and ages, of one shape."""
+    """Tokens of some inputs and ages, two arrays of one shape."""
 
     windows: DeviceWindows
     inputs: Integers
     ages: Integers
 
     def has(self, factor: Integers | int, value: Integers | int) -> Flags:
-        """Say which of the tokens have a value."""
+        """Say which of the tokens have a factor's value."""
         found: Flags = self.values(factor) == value
         return found
 
     def values(self, factor: Integers | int) -> Integers:
-        """Return each token's value of a factor; of several factors one after another."""
+        """Return each token's value of a factor; several factors broadcast with the tokens."""
         places = self.windows.memory.places
         factors, inputs, ages = np.broadcast_arrays(factor, self.inputs, self.ages)
         rings, found = places.ring[factors], np.zeros(factors.shape, np.int64)
@@ -194,7 +194,7 @@ class DeviceTokens:
         return found
 
     def _values(self, ring: int, factors: Integers, inputs: Integers, ages: Integers) -> Integers:
-        """Return values of factors that are in one ring."""
+        """Return values of factors that share a ring."""
         windows, places = self.windows, self.windows.memory.places
         words, first, digits = windows.words(ring), places.first[factors], places.digits[factors]
         blocks, threads = windows.block_index[inputs], windows.threads[inputs]
