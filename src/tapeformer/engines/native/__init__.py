@@ -11,7 +11,7 @@ __all__ = ["Engine"]
 
 
 def __getattr__(name: str) -> object:
-    """Import the engine of one stream when it is used: a batch needs nothing of it."""
+    """Import the single-stream engine only when it is used: a batch does not need it."""
     if name != "Engine":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tapeformer.engines.native.engine import Engine

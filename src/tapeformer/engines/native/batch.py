@@ -1,4 +1,4 @@
-"""Many inputs at once: every bit of a machine word is another input, and each ends on its own."""
+"""Many inputs at once, bit-sliced: each bit of a machine word is an input and ends on its own."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from tapeformer.engines.stream import Value
 
 FAR = 1 << 16
-"""A limit that is at least so many tokens away need not be known more exactly."""
+"""A limit at least this many tokens away need not be known exactly."""
 
 
 class FamilyBatch:
-    """Machine code for many inputs, each to a member of a family of models.
+    """Machine code for many inputs, each run by a member of a family of models.
 
-    Raises NotLogicError where there is none. `watched` are the factors of values that `run` is asked to
-    watch or to count. `processes`: how many do the same side by side, and must all find room in memory.
-    `inputs`: how many at once, a power of two from 64 on; where that is not said, as many as a vector
-    register has bits, or fewer if memory has no room.
+    Raises NotLogicError if the models have no gates. `watched` are the factors whose values `run`
+    watches or counts. `processes`: how many processes do the same side by side, all of which must
+    fit into memory. `inputs`: how many inputs run at once, a power of two from 64 on; by default
+    as many as a vector register has bits, or fewer if memory is short.
     """
 
     name = "native"
@@ -76,7 +76,7 @@ class FamilyBatch:
     def _room(
         self, layout: BatchLayout, widths: Sequence[int], processes: int
     ) -> tuple[BatchMemory, Words]:
-        """Return memory for as many inputs as there is room for; raise where not even the fewest have any."""
+        """Return memory for as many inputs as fit; raise if even the fewest do not."""
         inputs, *narrower = widths
         places = BatchMemory(replace(layout, inputs=inputs), self.distances.farthest)
         octets = processes * places.shape.octets * places.words
@@ -96,9 +96,9 @@ class FamilyBatch:
         count: Counted,
         budget: Budget,
     ) -> Iterator[list[Ended]]:
-        """Run a prompt for each member until its watched value changes, or to a limit.
+        """Run one prompt per member until its watched value changes or it reaches a limit.
 
-        What a member has chosen is read from its weights; a ValueError where it is no member.
+        A member's choices are read from its weights; ValueError if they are not of this family.
         """
         chosen = np.zeros((self.layout.choices, len(members)), bool)
         starts = np.cumsum([0, *self.family.sizes])[:-1]
@@ -123,7 +123,7 @@ class FamilyBatch:
         return ([ended] for ended in run.to_the_end())
 
     def _asked(self, stop: Value, count: Counted) -> Integers:
-        """Return what machine code is asked for: see `llvm_batch_loop`."""
+        """Return the argument `asked` of the machine code: see `llvm_batch_loop`."""
         word = self.places.resident_word
         pairs = [
             (word(*value), digit)
@@ -135,7 +135,7 @@ class FamilyBatch:
 
 
 def _widths(widest: int) -> tuple[int, ...]:
-    """Return how many inputs at once to try: as many as a vector register has bits, then halves."""
+    """Return how many inputs to try: the bits of a vector register, half as many, and so on."""
     return tuple(widest >> halves for halves in range((widest // WORD_BITS).bit_length()))
 
 
@@ -158,12 +158,12 @@ class Batch(FamilyBatch):
     def run(
         self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
     ) -> Iterator[list[Ended]]:
-        """Run every prompt until its watched value changes, or to a limit; yield those that end."""
+        """Run prompts until watched values change or limits are hit; yield those that end."""
         return self._run(prompts, stop, count, budget)
 
 
 class _Run:
-    """The state of one batch: `newest` is the place of the newest token, the same for all.
+    """The state of one batch: `newest` is the newest token's position, the same for all inputs.
 
     A token adds at most `weight` to a counter.
     """
@@ -211,7 +211,7 @@ class _Run:
         yield from self._over()
 
     def _feed(self, place: int) -> Iterator[Ended]:
-        """Write the prompts' token at a place; an input whose prompt is over then begins to run."""
+        """Write the prompts' tokens at a position; inputs whose prompts end there start to run."""
         self.newest = place
         self.words.write(place)
         if place + 1 not in self.begins:
@@ -226,7 +226,7 @@ class _Run:
             yield self._ended(begin, stopped=False)
 
     def _room(self) -> int:
-        """Return tokens that no live input's limit forbids."""
+        """Return how many tokens can be made before a live input could pass a limit."""
         seen = self.newest + 1
         far = min(self.budget.tokens - seen, self.budget.counted // self.weight - seen)
         if far >= FAR:
@@ -240,12 +240,12 @@ class _Run:
         return unpacked(self.lanes[LIVE], len(self.prompts))
 
     def _step(self, most: int) -> Iterator[Ended]:
-        """Run until every input has ended that was under way, or to a limit."""
+        """Make at most this many tokens, then end the inputs that reached a limit."""
         self._advance(most)
         yield from self._limited(self._live())
 
     def _advance(self, most: int) -> None:
-        """Make tokens while heads look back as far as they do now."""
+        """Make tokens as long as the heads' offsets stay the same, at most this many."""
         visible = min(self.newest + 1, self.batch.window)
         if visible >= self.back_ends:
             self.back, held = self.batch.distances.at(visible)
@@ -257,7 +257,7 @@ class _Run:
         )
 
     def _over(self) -> Iterator[Ended]:
-        """Report the inputs whose watched value has changed, and those that are doubted."""
+        """Report the inputs whose watched value changed, and those that are doubted."""
         doubted = unpacked(self.lanes[DOUBTED], len(self.prompts)) & self.pending
         if (self.pending & ~doubted).any():
             yield self._ended(self.pending & ~doubted, stopped=True)
@@ -265,7 +265,7 @@ class _Run:
             yield self._ended(doubted, stopped=False, doubted=True)
 
     def _limited(self, live: Flags) -> Iterator[Ended]:
-        """End inputs whose limit is reached."""
+        """End the inputs that reached a limit."""
         seen = self.newest + 1
         if not live.any() or seen < min(self.budget.tokens, -(-self.budget.counted // self.weight)):
             return
@@ -276,7 +276,7 @@ class _Run:
             yield self._ended(over, stopped=False)
 
     def _ended(self, which: Flags, stopped: bool, doubted: bool = False) -> Ended:
-        """Report inputs, which are under way no longer."""
+        """Report inputs as ended, and stop running them."""
         lanes = np.flatnonzero(which)
         self.pending &= ~which
         self.lanes[LIVE] &= ~packed(which, self.batch.inputs)

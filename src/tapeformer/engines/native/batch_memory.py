@@ -1,4 +1,4 @@
-"""The memory of a batch, seen from Python: where each word of a token is, at any place of the context."""
+"""The memory of a batch, seen from Python: where each word of a token is, at any position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapeformer.windows import Integers
 class BatchMemory:
     """Two tokens of resident words, then rings: `words` in all.
 
-    `kept` has for each factor how many tokens it is kept of.
+    `kept` has, for each factor, the number of tokens for which it is kept.
     """
 
     def __init__(self, layout: BatchLayout, farthest: Integers) -> None:
@@ -38,11 +38,11 @@ class BatchMemory:
         self._place_factors()
 
     def allocate(self) -> NDArray[np.uint64]:
-        """Return the memory itself."""
+        """Allocate the memory."""
         return aligned(self.words, self.shape.elements)
 
     def _place_words(self) -> None:
-        """Find the ring of every word (the resident ones first) and its number there."""
+        """Find each word's ring (number 0: the resident words) and its index in an entry there."""
         token = self.layout.words
         counts = [token.resident_words, *(words for _, words, *_ in token.rings)]
         ends = np.cumsum(counts).tolist()
@@ -54,7 +54,7 @@ class BatchMemory:
         self.index = np.concatenate([np.arange(count) for count in counts])
 
     def _place_factors(self) -> None:
-        """Find the first word of each factor, and how many there are: digits, or a word for a value."""
+        """Find each factor's first word and encoding: binary digits, or one word per value."""
         token = self.layout.words
         self.coded = np.zeros(len(self.sizes), bool)
         self.first = np.zeros(len(self.sizes), np.int64)
@@ -78,24 +78,24 @@ class BatchMemory:
             self.code_of[factor, :size] = codes(size)
 
     def resident_word(self, factor: int, value: int) -> int:
-        """Return the word of the newest token that says whether it has a value."""
+        """Return the word of the newest token that says whether a factor has a value."""
         first = next(word for resident, word in self.layout.resident if resident == factor)
         return first + value
 
     def parts(self, place: int) -> Iterator[tuple[slice, slice]]:
-        """Yield the words of the token at a place in memory, and in the order of its words."""
+        """Yield the parts of the token at a position: a slice of memory, a slice of its words."""
         for start, stride, mask, words in self._parts:
             begin = start + (place & mask) * stride
             yield slice(begin, begin + words.stop - words.start), words
 
     def places(self, place: int) -> Integers:
-        """Return where all words of the token at a place are."""
+        """Return which row of memory holds each word of the token at a position."""
         entries = self.starts + (place & self.masks) * self.strides
         found: Integers = entries[self.ring] + self.index
         return found
 
     def bits(self, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return the words of tokens, for one input each: [word, token]."""
+        """Return the words of tokens as single bits, indexed by word and token."""
         found = np.zeros((len(self.ring) + 1, len(rows)), bool)
         factor, first = np.array(self.layout.resident, np.int64).reshape(-1, 2).T
         found[first[:, None] + rows.T[factor], np.arange(len(rows))] = True

@@ -1,4 +1,4 @@
-"""Machine code for a model: from the cache, or made now."""
+"""Machine code for a model, from the cache or compiled now."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _single_key(weights: TransformerWeights) -> str:
 def batch_code(
     family: WeightFamily, cache: CodeCache, watched: Sequence[int], inputs: int
 ) -> MachineCode[BatchLayout]:
-    """Return machine code for so many inputs at once, each to a member of a family.
+    """Return machine code that runs `inputs` inputs at once, each by a member of a family.
 
-    `watched` are factors to be looked at.
+    `watched` are the factors to watch.
     """
 
     def make() -> MachineCode[BatchLayout]:

@@ -1,4 +1,4 @@
-"""Machine code that was made before, or why there is none, in the cache under a hash of all inputs."""
+"""A cache of machine code, or of why there is none, keyed by a hash of everything it depends on."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PLAIN: dict[object, tuple[type, ...]] = {
     "bool": (bool,),
     "int | None": (int, type(None)),
 }
-"""Types of a memory layout's fields, as they are annotated, and of the values that JSON has for them."""
+"""How plain fields of a memory layout are annotated, and the types their JSON values may have."""
 
 
 NESTED: dict[object, int] = {"Numbers": 1, "Rows": 2, "ValueMasks": 3}
-"""How deep the lists of numbers are that the other fields hold."""
+"""For the other fields, how deeply their lists of numbers are nested."""
 
 
 Layout = TypeVar("Layout", bound=CodeLayout, covariant=True)
@@ -35,7 +35,7 @@ Layout = TypeVar("Layout", bound=CodeLayout, covariant=True)
 
 @dataclass(frozen=True)
 class MachineCode(Generic[Layout]):
-    """Machine code and how to use it."""
+    """Machine code, and the memory layout to call it with."""
 
     layout: Layout
     machine_code: bytes
@@ -43,13 +43,13 @@ class MachineCode(Generic[Layout]):
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a model cannot be turned into gates: to find out can take longer than to make code."""
+    """Why a model cannot be turned into gates: finding out can take longer than making code."""
 
     reason: str
 
 
 def key_of(weights: TransformerWeights, *rest: object) -> str:
-    """Return a hash of every parameter, of the factors' sizes, and of anything else that matters."""
+    """Return a hash of all parameters, the factors' sizes, and anything else given."""
     sizes = [len(factor.values) for factor in weights.factors]
     every = list(parameters(weights))
     arrays = [array for parameter in every for array in _arrays(parameter.value)]
@@ -70,7 +70,7 @@ class CodeCache:
         self.store = Store("code", folder)
 
     def get(self, key: str, make: Callable[[], MachineCode[Any]]) -> MachineCode[Any]:
-        """Return what is kept under a key, made now if there is nothing; NotLogicError as `make`."""
+        """Return the code under a key, made now if missing; NotLogicError if there can be none."""
         found = self.find(key)
         if found is None:
             found = _outcome(make)
@@ -80,7 +80,7 @@ class CodeCache:
         return found
 
     def find(self, key: str) -> MachineCode[Any] | Refusal | None:
-        """Return what is kept under a key, if it is sound."""
+        """Return what is stored under a key, if it is valid."""
         content = self.store.get(key)
         return None if content is None else _unpacked(content)
 
@@ -93,7 +93,7 @@ def _outcome(make: Callable[[], MachineCode[Any]]) -> MachineCode[Any] | Refusal
 
 
 def _packed(found: MachineCode[Any] | Refusal) -> bytes:
-    """Return the length of a header, the header in JSON, and the machine code."""
+    """Encode an entry: the length of a header, the header as JSON, and the machine code."""
     entries, code = (
         (asdict(found.layout), found.machine_code)
         if isinstance(found, MachineCode)
@@ -104,7 +104,7 @@ def _packed(found: MachineCode[Any] | Refusal) -> bytes:
 
 
 def _unpacked(content: bytes) -> MachineCode[Any] | Refusal | None:
-    """Return what an entry holds; None where its header is not one that was written."""
+    """Decode an entry; None if its header was not written here."""
     end = 8 + int.from_bytes(content[:8], "little")
     try:
         entries = json.loads(content[8:end])
@@ -116,7 +116,7 @@ def _unpacked(content: bytes) -> MachineCode[Any] | Refusal | None:
 
 
 def _layout(entries: Mapping[str, Any]) -> CodeLayout:
-    """Return the memory layout of a header; ValueError or TypeError where it is not complete or sound."""
+    """Return the memory layout in a header; raise if it is incomplete or invalid."""
     kind = BatchLayout if "rings" in entries else MemoryLayout
     given = {
         field.name: _of_type(entries[field.name], *PLAIN[field.type])
@@ -128,7 +128,7 @@ def _layout(entries: Mapping[str, Any]) -> CodeLayout:
 
 
 def _tuples(value: Any, depth: int) -> Any:
-    """Return lists of lists of numbers as tuples; the innermost of several have two numbers or more."""
+    """Return lists of numbers as tuples; rows of a nested list have at least two numbers."""
     if depth == 1:
         return tuple(_of_type(number, int) for number in _of_type(value, list))
     rows = tuple(_tuples(part, depth - 1) for part in _of_type(value, list))
@@ -138,7 +138,7 @@ def _tuples(value: Any, depth: int) -> Any:
 
 
 def _of_type(value: Any, *types: type) -> Any:
-    """Return a value of one of the types; a number must be one that memory can hold."""
+    """Return a value if it has one of these types; integers must be unsigned and fit 64 bits."""
     if type(value) not in types or (type(value) is int and not 0 <= value < 1 << 64):
         raise ValueError("a header that was not written here")
     return value

@@ -1,12 +1,12 @@
-"""What machine code and its callers agree on: rows of lanes, counters."""
+"""What machine code and its callers agree on: the rows of lanes, the counters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 LIVE, FRESH, UNENDED, DOUBTED, LANE_ROWS = range(5)
-"""Words of `lanes`: inputs under way, those without a counted token so far, those whose windows may
-change, those that another engine must decide."""
+"""Words of `lanes`: inputs still running, those with no counted token yet, those whose windows may
+still change, those that another engine must decide."""
 
 COUNTER = 48
 """Binary digits of the counters."""

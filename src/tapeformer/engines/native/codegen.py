@@ -1,4 +1,4 @@
-"""From weights to machine code, for one stream or for a batch: imported only where none is cached."""
+"""From weights to machine code, for one stream or a batch: imported only on a cache miss."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tapeformer.weights.record import TransformerWeights
 
 @contextmanager
 def _garbage_kept() -> Iterator[None]:
-    """Keep the garbage collector from looking again and again at gates, which form no cycles."""
+    """Pause the garbage collector: it would scan gates again and again, and they form no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -42,7 +42,7 @@ def _garbage_kept() -> Iterator[None]:
 
 @_garbage_kept()
 def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
-    """Return code for one stream: packed words where that makes a shorter program."""
+    """Return code for one stream, packed if that makes the program shorter."""
     netlist = netlist_of(weights)
     if is_packable(netlist):
         program, masks = packed_program(netlist)
@@ -52,7 +52,10 @@ def single_stream(weights: TransformerWeights) -> MachineCode[MemoryLayout]:
 
 
 def _is_shorter(program: Program, netlist: Netlist) -> bool:
-    """Check whether a program is shorter than a bit-sliced one, which has more operations than gates."""
+    """Check whether a program is shorter than the bit-sliced one.
+
+    That one has more operations than gates, so a count of gates may decide without building it.
+    """
     operations = len(program.operations)
     return operations < len(netlist.gates) or operations < len(
         bit_sliced_program(netlist).operations
@@ -61,9 +64,9 @@ def _is_shorter(program: Program, netlist: Netlist) -> bool:
 
 @_garbage_kept()
 def batch(family: WeightFamily, watched: Sequence[int], inputs: int) -> MachineCode[BatchLayout]:
-    """Return bit-sliced code for so many inputs, each to a member of a family.
+    """Return bit-sliced code for `inputs` inputs, each run by a member of a family.
 
-    `watched` are factors that ends and counts depend on; a word has a bit for each input.
+    `watched` are the factors that ends and counts depend on; a word has one bit per input.
     """
     netlist = family_netlist(family)
     sizes = [len(factor) for factor in netlist.token]

@@ -1,6 +1,6 @@
-"""LLVM: from text to machine code, and from machine code to a function that can be called.
+"""LLVM: from text to machine code, and from machine code to a callable function.
 
-llvmlite is imported when it is used, not when the engine is imported.
+llvmlite is imported on first use, not with the engine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tapeformer.dataclass import dataclass
 from tapeformer.engines.native.object_file import Placed, placed
 
 OPTIMISE = 1
-"""LLVM's level: 2 takes longer and gave objects of the same size on straight-line logic."""
+"""LLVM's optimisation level: 2 takes longer, and objects of straight-line logic get no smaller."""
 
 RUN = "run"
 """The name of the function that runs a model."""
@@ -26,7 +26,7 @@ Run = Callable[..., int]
 
 
 def target() -> str:
-    """Return what machine code depends on, beside the program: llvmlite and the processor."""
+    """Return what machine code depends on besides the program: llvmlite and the processor."""
     import llvmlite  # type: ignore[import-untyped]
 
     return f"{llvmlite.__version__} {_processor()}"
@@ -39,7 +39,7 @@ def vector_bits() -> int:
 
 @cache
 def _processor() -> str:
-    """Return the processor's model and features, as Linux tells them or else as LLVM does."""
+    """Return the processor's model and features, from /proc/cpuinfo or else from LLVM."""
     told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
         first = takewhile(str.strip, lines)
@@ -65,7 +65,7 @@ def _machine() -> Any:
 
 
 def object_code(text: str) -> bytes:
-    """Return the machine code of a module."""
+    """Compile a module to machine code."""
     import llvmlite.binding as llvm
 
     machine = _machine()
@@ -76,7 +76,7 @@ def object_code(text: str) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A function in memory; the engine that owns it must live as long as it is called."""
+    """A function in memory; keep `owner` alive for as long as it is called."""
 
     run: Run
     owner: Any
@@ -95,7 +95,10 @@ def _placed_by_llvm(code: bytes) -> Placed:
 
 
 def loaded(code: bytes, numbers: int = 3) -> Loaded:
-    """Return the function `run` of machine code: an address, so many numbers, six more addresses."""
+    """Load machine code and return its function `run`.
+
+    It takes an address, as many 64-bit integers as `numbers` says, and six more addresses.
+    """
     address, owner = placed(code, RUN) or _placed_by_llvm(code)
     given = [ctypes.c_void_p, *[ctypes.c_int64] * numbers, *[ctypes.c_void_p] * 6]
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *given)(address)

@@ -1,8 +1,8 @@
-"""The native engine: the weights as machine code, made when they are loaded.
+"""The native engine: weights become machine code when they are loaded.
 
-It sees weights and look-backs only. Neurons that are 0 or 1 become logic gates; what is not proven
-from the weights is checked in every token, and where a check fails, or the weights cannot be
-turned into gates at all, the sparse engine goes on with the same window: `reason` then says why.
+It sees only weights and attention offsets. Neurons that are 0 or 1 become logic gates; what is not
+proven from the weights is checked in every token. If a check fails, or the weights cannot be turned
+into gates at all, the sparse engine takes over with the same window, and `reason` says why.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Engine(Stream):
             self._hand_over()
 
     def _unless_refused(self, make: Callable[[], Made]) -> Made | None:
-        """Return what is made; nothing, and the reason, where there can be no machine code."""
+        """Return what `make` returns; None, and a reason, if there can be no machine code."""
         try:
             return make()
         except NotLogicError as error:
@@ -67,7 +67,7 @@ class Engine(Stream):
         )
 
     def restart(self) -> None:
-        """Forget the context, so that another prompt can follow without loading the model again."""
+        """Forget the context, so that another prompt can follow without reloading the model."""
         self.margin = float("inf")
         if self._ring is None:
             self._hand_over()
@@ -76,7 +76,7 @@ class Engine(Stream):
         self._ring.clear()
 
     def prompt(self, tokens: Sequence[Token] | NDArray[np.integer]) -> None:
-        """Append tokens to the context; they need not be the first."""
+        """Append tokens to the context, which need not be empty."""
         if self._successor is not None:
             self._successor.prompt(tokens)
         elif len(tokens):
@@ -97,7 +97,7 @@ class Engine(Stream):
         return np.concatenate(pieces)
 
     def run(self, most: int, stop: Stop = (), count: Value | None = None) -> tuple[int, int]:
-        """Make tokens without showing them: see `Stream.run`."""
+        """Make tokens without returning them: see `Stream.run`."""
         if self._successor is None:
             self._started()
             return self._made(most, stop, count)
@@ -129,7 +129,7 @@ class Engine(Stream):
         return ring
 
     def _made(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
-        """Run machine code; where it finds a neuron that is no bit, another engine goes on."""
+        """Run machine code; hand over to the sparse engine if a neuron is neither 0 nor 1."""
         ring = self._native()
         made, counted = ring.run(most, stop, count)
         self.margin = min(self.margin, ring.margin())
@@ -140,7 +140,7 @@ class Engine(Stream):
         return made, counted
 
     def _hand_over(self) -> Stream:
-        """Return the sparse engine from now on; it is loaded only here, because that takes a second."""
+        """Switch to the sparse engine, imported only now because that takes a second."""
         from tapeformer.engines import sparse
 
         self._successor = sparse.Engine(self.weights, self.offsets, self.window)

@@ -1,7 +1,7 @@
-"""Label propagation: factors that no head fetches get the head and instance they are used with.
+"""Label propagation: give factors that no head fetches the head and instance they are used with.
 
-The gates that read a factor vote with the labels (numbers of heads, or of instances) that they
-depend on. It takes a few rounds, as factors labelled in one round vote in the next.
+The gates that read a factor vote for the labels (numbers of heads, or of instances) they depend on.
+This takes a few rounds, since factors labelled in one round vote in the next.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cache
 from tapeformer.engines.logic.netlist import Netlist
 
 MAX_SPREAD = 8
-"""A factor used with heads farther apart than this gets none of them."""
+"""A factor used with heads farther apart than this gets no label."""
 
 MAX_LABELS = 6
 """A gate that depends on more labels than this has no vote."""
 
 VOTE = 60
-"""The weight of a gate's vote, shared by the labels that it depends on."""
+"""The weight of a gate's vote, split among the labels that it depends on."""
 
 ROUNDS = 4
 
@@ -28,14 +28,14 @@ Winner = Callable[[Counter[int]], int | None]
 
 
 def nearby_winner(votes: Counter[int]) -> int | None:
-    """Return the label with most votes, if all that have any are near each other."""
+    """Return the label with the most votes, if all labels with votes are close together."""
     if max(votes) - min(votes) > MAX_SPREAD:
         return None
     return max(votes, key=lambda label: (votes[label], label))
 
 
 def clear_winner(votes: Counter[int]) -> int | None:
-    """Return the label with most votes, if it has twice as many as any other."""
+    """Return the label with the most votes, if it has at least twice as many as any other."""
     (label, most), *others = votes.most_common(2)
     return label if all(most >= 2 * fewer for _, fewer in others) else None
 
@@ -43,9 +43,9 @@ def clear_winner(votes: Counter[int]) -> int | None:
 def propagate_labels(
     netlist: Netlist, unlabelled: Mapping[int, int], labels: dict[int, int], winner: Winner
 ) -> dict[int, int]:
-    """Return a label for each factor that is mostly used with one.
+    """Return a label for each factor that is mostly used with one label.
 
-    `unlabelled` has the factor of each input gate to be labelled, `labels` those of other inputs.
+    `unlabelled` maps input gates to the factors to label, `labels` other inputs to their labels.
     """
     found: dict[int, int] = {}
     operands = [[literal >> 1 for literal in gate.literals] for gate in netlist.gates]
@@ -73,9 +73,9 @@ def _votes(
     found: Mapping[int, int],
     every: int,
 ) -> dict[int, Counter[int]]:
-    """Count the votes for the factors that have no label yet: first by the sets of labels.
+    """Count the votes for factors without a label: gates are counted by set of labels first.
 
-    A gate that depends on all labels, the bit set `every`, has no vote: it tells none apart.
+    A gate that depends on all labels (the bit set `every`) has no vote: it favours none of them.
     """
     voters: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for gate, factors in readers:

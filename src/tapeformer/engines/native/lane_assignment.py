@@ -1,9 +1,9 @@
 """Lane assignment: which word, and which SIMD lanes of it, hold each bit of a token.
 
-Lanes form a grid of heads and instances. What only one head fetches goes to one of its lanes, or to
-all of them where it belongs to no repeated block. A factor that no head fetches goes with those
-that it is used with, into the word of a factor that is used alike in other lanes. All this is a
-guess from the weights about what is alike; it decides speed only.
+Lanes form a grid of heads and instances. A factor that only one head fetches goes to one of that
+head's lanes, or to all of them if it belongs to no repeated block. A factor that no head fetches
+goes to the lane of those it is used with, in the word of a factor that is used alike in other
+lanes. All of this guesses from the weights which parts are alike, and affects only speed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_LANES = WORD_BITS
 
 
 class Lane(NamedTuple):
-    """The lanes that hold a bit: without an instance all of the head's, without a head all."""
+    """The lanes that hold a bit: every lane of a head if `instance` is None, all if `head` is."""
 
     head: int | None = None
     instance: int | None = None
@@ -44,7 +44,7 @@ class LaneGrid:
     instances: int
 
     def numbers(self, lane: Lane) -> list[int]:
-        """Return the numbers of the lanes that hold a bit; none where all do."""
+        """Return the numbers of the lanes that hold a bit; none if all of them do."""
         if lane.head is None:
             return []
         instances = range(self.instances) if lane.instance is None else [lane.instance]
@@ -71,8 +71,8 @@ class BitLocation(NamedTuple):
 
 
 class LaneAssignment:
-    """`locations` has a location for each value of each factor, `fetched_lanes` that of each
-    input gate that a head fetches."""
+    """Where the bits of a token are: `locations` has the location of each value of each factor,
+    `fetched_lanes` the lane of each input gate that a head fetches."""
 
     def __init__(self, netlist: Netlist) -> None:
         self.netlist = netlist
@@ -103,7 +103,7 @@ class LaneAssignment:
         return len(self.netlist.token[factor])
 
     def _labels(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the head and the instance of each factor, propagated where no head fetches it."""
+        """Return the head and instance of each factor, propagated to those no head fetches."""
         fetched, head = self.inputs.fetched, self.inputs.head
         owner = {fetched[gate][0]: number for gate, number in head.items()}
         heads = {factor: owner[factor] for factor in self.positions}
@@ -119,16 +119,16 @@ class LaneAssignment:
         return heads, instances
 
     def _of_gates(self, labels: Mapping[int, int]) -> dict[int, int]:
-        """Return the labels of factors as labels of the input gates of the newest token."""
+        """Turn labels of factors into labels of the newest token's input gates."""
         return {gate: labels[f] for gate, (f, _) in self.inputs.newest.items() if f in labels}
 
     def middle_first(self) -> list[int]:
-        """Return the factors that have a head, those of middle heads first."""
+        """Return the factors that have a head, middle heads first."""
         middle = self.grid.heads // 2
         return sorted(self.head_of, key=lambda f: (abs(self.head_of[f] - middle), f))
 
     def _words(self, sharing: Iterable[Sequence[int]]) -> dict[int, int]:
-        """Return the first word of each factor; those that share words have as many as the largest."""
+        """Return each factor's first word; those that share words take as many as the largest."""
         word_of: dict[int, int] = {}
         end = 0
         for factors in sharing:
@@ -137,7 +137,7 @@ class LaneAssignment:
         return word_of
 
     def _fetched_groups(self) -> list[list[int]]:
-        """Return fetched factors that share words: those at one index of different instances."""
+        """Return groups of fetched factors that share words: one index, different instances."""
         sharing: dict[tuple[int, ...], list[int]] = {}
         for factor in sorted(self.fetched):
             position, size = self.positions.get(factor), self._size(factor)
@@ -146,7 +146,7 @@ class LaneAssignment:
         return list(sharing.values())
 
     def _unfetched_groups(self) -> list[list[int]]:
-        """Return other factors that share words, found lane by lane, from the middle."""
+        """Return groups of other factors that share words, found lane by lane from the middle."""
         groups: list[list[int]] = []
         known: dict[tuple[object, ...], dict[int, UsageProfile]] = {}
         for factors in self._unfetched_by_lane():
@@ -162,7 +162,7 @@ class LaneAssignment:
     def _matches(
         self, factors: list[int], known: Mapping[tuple[object, ...], dict[int, UsageProfile]]
     ) -> dict[int, int]:
-        """Match factors of one lane with groups that are used alike in others."""
+        """Match the factors of one lane with groups that are used alike in other lanes."""
         matches: dict[int, int] = {}
         for kind in dict.fromkeys(map(self._kind, factors)):
             mine = {f: self._profile(f) for f in factors if self._kind(f) == kind}
@@ -171,7 +171,7 @@ class LaneAssignment:
         return matches
 
     def _kind(self, factor: int) -> tuple[object, ...]:
-        """Return what factors must have in common to share words."""
+        """Return the key that factors must have in common to share words."""
         lane = self._lane(factor)
         return lane.head is None, lane.instance is None, size_class(self._size(factor))
 
@@ -181,7 +181,7 @@ class LaneAssignment:
     def _unfetched_by_lane(self) -> Iterator[list[int]]:
         """Yield factors that no head fetches, lane by lane from the middle.
 
-        Those that are in all lanes come last, one by one.
+        Factors that are in all lanes come last, one by one.
         """
         unfetched = [f for f in range(len(self.netlist.token)) if f not in self.fetched]
         lanes: dict[Lane, list[int]] = {}
@@ -195,5 +195,5 @@ class LaneAssignment:
 
 
 def _shared_words(position: BlockPosition, size: int) -> tuple[int, ...]:
-    """Return what fetched factors that share words have in common."""
+    """Return the key of fetched factors that share words."""
     return position.block, position.index, size_class(size)

@@ -1,4 +1,4 @@
-"""Inputs as bits of words: flags packed and unpacked, and windows read where they lie in a ring."""
+"""Inputs as bits of words: packing and unpacking of flags, and windows read in place from rings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Words = NDArray[np.uint64]
 
 
 def packed(flags: Flags, inputs: int) -> Words:
-    """Return flags of inputs, in the last dimension, as words for so many inputs."""
+    """Pack flags, one per input along the last axis, into words for `inputs` inputs."""
     wide = np.zeros((*flags.shape[:-1], inputs), bool)
     wide[..., : flags.shape[-1]] = flags
     return np.packbits(wide, axis=-1, bitorder="little").view(np.uint64)
 
 
 def unpacked(words: Words, inputs: int) -> Flags:
-    """Return the flags of the inputs in words."""
+    """Unpack words into flags, one per input along the last axis."""
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=-1, bitorder="little", count=inputs).view(bool)
 
 
 def numbers(digits: Words, lanes: Integers) -> Integers:
-    """Return the numbers of some inputs, from a word for each binary digit."""
+    """Return the numbers of some inputs, stored as one word per binary digit."""
     used = np.flatnonzero(digits.any(axis=1))
     octets = np.ascontiguousarray(digits[used]).view(np.uint8)[:, lanes >> 3]
     bits = (octets >> (lanes & 7).astype(np.uint8)) & 1
@@ -36,7 +36,7 @@ def numbers(digits: Words, lanes: Integers) -> Integers:
 
 
 class LaneTokens:
-    """Tokens of some inputs: the place of each, the octet of its input in a word and the bit in it."""
+    """Tokens of some inputs: each has a position, and a byte and bit of its input within a word."""
 
     def __init__(self, windows: LaneWindows, inputs: Integers, ages: Integers) -> None:
         self.windows, self.memory, self.octets = windows, windows.memory, windows.octets
@@ -44,7 +44,7 @@ class LaneTokens:
         self.lanes, self.bits = windows.lane[inputs], windows.bit[inputs]
 
     def has(self, factor: Integers | int, value: Integers | int) -> Flags:
-        """Say which of the tokens have a value."""
+        """Say which of the tokens have a factor's value."""
         memory = self.memory
         coded = memory.coded[factor]
         if not np.any(coded):
@@ -75,14 +75,14 @@ class LaneTokens:
         return found if np.all(coded) else np.where(coded, found, self._value(factor))
 
     def _value(self, factor: Integers | int) -> Integers:
-        """Return the values of resident factors: those of others mean nothing."""
+        """Return the values of resident factors; for other factors they are meaningless."""
         same = self.inputs.shape == self.places.shape
         inputs = self.inputs if same else np.broadcast_to(self.inputs, self.places.shape)
         found: Integers = self.windows.resident[self.memory.resident_of[factor], inputs]
         return found
 
     def _starts(self, factor: Integers | int) -> Integers:
-        """Return the octets at which factors begin in tokens, in the memory of the first input."""
+        """Return the byte offset of each factor's first word, at the byte of each input."""
         memory, rings = self.memory, self.memory.factor_ring[factor]
         if rings.size and (rings == rings.flat[0]).all():
             rings = rings.flat[0]
@@ -99,9 +99,9 @@ class LaneTokens:
 
 
 class LaneWindows:
-    """The windows of inputs that have ended, each at a place of its own: see `Windows`.
+    """The windows of ended inputs, each at a position of its own: see `Windows`.
 
-    Of each factor the tokens that heads could still fetch are there, and no others.
+    Each factor is kept only for the tokens that heads could still fetch.
     """
 
     def __init__(
@@ -123,14 +123,14 @@ class LaneWindows:
 
     @cached_property
     def resident(self) -> Integers:
-        """The newest token's value of each resident factor in each input; two tokens take turns."""
+        """Each resident factor's newest value in each input; two token buffers take turns."""
         odd = self.ends & 1 == 1
         if odd.all() or not odd.any():
             return self._resident(int(odd.any()))
         return np.where(odd, self._resident(1), self._resident(0))
 
     def _resident(self, turn: int) -> Integers:
-        """Return the value of each resident factor in one of the two tokens."""
+        """Return each resident factor's value in one of the two token buffers."""
         memory = self.memory
         (there, _), *_ = memory.parts(turn)
         bits = unpacked(self.words[there], memory.shape.bits)
@@ -139,9 +139,9 @@ class LaneWindows:
         return values[:, self.lanes].astype(np.int64)
 
     def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
-        """Find those of the newest tokens that have values, or that have them not.
+        """Find which of the newest tokens have (or lack) a value of a factor, query by query.
 
-        A ring is searched whole, for all inputs at once; what is older is left out then.
+        Each ring is searched whole, for all inputs at once; older tokens are dropped afterwards.
         """
         coded = self.memory.coded[factors]
         found = [self._found_newest(np.flatnonzero(~coded), factors, values, having)]
@@ -157,13 +157,13 @@ class LaneWindows:
     def _found_newest(
         self, mine: Integers, factors: Integers, values: Integers, having: bool
     ) -> Found:
-        """Search the newest tokens for values of resident factors."""
+        """Search the newest tokens for (or for the lack of) values of resident factors."""
         known = self.resident[self.memory.resident_of[factors[mine]]]
         numbers, inputs = np.nonzero((known == values[mine, None]) == having)
         return inputs, np.zeros(len(inputs), np.int64), mine[numbers]
 
     def _found_in(self, ring: int, factors: Integers, values: Integers, having: bool) -> Found:
-        """Return the places of a ring, the factors and the lanes that have values or have them not."""
+        """Return the slots of a ring, the queries and the lanes that have (or lack) a value."""
         memory = self.memory
         length = int(memory.masks[ring]) + 1
         start, stride = memory.starts[ring], memory.strides[ring]
@@ -183,12 +183,12 @@ class LaneWindows:
         return places[which], numbers[which], 8 * lanes[which] + bit
 
     def _aged(self, places: Integers, numbers: Integers, lanes: Integers, mask: int) -> Found:
-        """Return inputs and ages in place of lanes and places."""
+        """Turn lanes into inputs, and slots of a ring into ages."""
         inputs = self.input_of[lanes]
         return inputs, (self.ends[inputs] - places) & mask, numbers
 
     def rows(self, input: int) -> NDArray[np.int32]:
-        """Return a window, oldest first; what no head can fetch any more is 0 in it."""
+        """Return a window, oldest token first; values that no head can fetch any more are 0."""
         ages = np.arange(int(self.lengths[input]))[::-1, None]
         tokens = self.at(np.array(input), ages)
         found = tokens.values(np.arange(len(self.memory.sizes)))

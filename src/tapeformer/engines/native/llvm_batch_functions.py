@@ -1,7 +1,7 @@
 """The operations of a batch in LLVM, and the table of addresses that they load from and store to.
 
-`locate` fills the table for every token. An input that has ended keeps its window: its bits in what
-is stored stay as they were.
+`locate` fills the table for every token. An ended input keeps its window: stores leave its bits
+unchanged.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tapeformer.engines.native.llvm_functions import (
 from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
 
 NEWEST, NEXT, FIRST_RING = range(3)
-"""Entries of the table: the newest token, the next one; then for each ring the next token's place in
-it, the newest one's, and those that its heads attend to."""
+"""Entries of the table: the newest token, the next one; then, for each ring, its slots of the next
+token, of the newest one, and of the tokens that its heads attend to."""
 
 
 class AddressTable:
-    """Which entry of the table has which address."""
+    """The index in the table of each address."""
 
     def __init__(self, words: TokenWords, shape: WordShape) -> None:
         self.words, self.shape = words, shape
@@ -40,12 +40,12 @@ class AddressTable:
         return -(-size // CACHE_LINE) * CACHE_LINE
 
     def entry_octets(self, words: int) -> int:
-        """Return the bytes from one token of so many words to the next."""
+        """Return the distance in bytes between tokens of this many words."""
         return self.shape.octets * self.shape.entry_words(words)
 
 
 class BatchFunction(StraightLineFunction):
-    """One function: its addresses come from the table."""
+    """One function, whose addresses come from the table."""
 
     def __init__(
         self, number: int, indices: range, program: Program, table: AddressTable, liveness: Liveness
@@ -64,7 +64,7 @@ class BatchFunction(StraightLineFunction):
         )
 
     def _base(self, name: str, entry: int) -> str:
-        """Return an address of the table, loaded once."""
+        """Return an address from the table, loaded once."""
         if name not in self.bases:
             self.bases.add(name)
             address = self._temporary(f"getelementptr ptr, ptr %table, i64 {entry}")
@@ -72,7 +72,7 @@ class BatchFunction(StraightLineFunction):
         return f"%{name}"
 
     def _ring_base(self, word: int, key: int | str) -> tuple[str, int]:
-        """Return the address of a token in the ring of a word, and the word's number there."""
+        """Return a token's address in the ring of a word, and the word's index there."""
         ring = self.table.words.ring_of(word)
         first = self.table.words.rings[ring][0]
         return self._base(f"ring{ring}.{key}", self.table.entries[ring, key]), word - first
@@ -85,7 +85,7 @@ class BatchFunction(StraightLineFunction):
         self._load(name, *self._ring_base(operation.word, head))
 
     def _store_word(self, operation: Store) -> None:
-        """Store a word, but leave the bits of inputs that have ended."""
+        """Store a word, except the bits of ended inputs."""
         word, kind = operation.word, "next" if isinstance(operation, StoreNext) else "newest"
         if word < self.table.words.resident_words:
             base, index = self._base("next", NEXT), word
@@ -99,7 +99,7 @@ class BatchFunction(StraightLineFunction):
 
 
 def batch_functions(program: Program, table: AddressTable, liveness: Liveness) -> list[str]:
-    """Return the operations of a token, as functions that are called one after another."""
+    """Return the operations of a token as functions to call one after another."""
     return [
         BatchFunction(number, indices, program, table, liveness).text()
         for number, indices in enumerate(function_ranges(program))
@@ -107,9 +107,9 @@ def batch_functions(program: Program, table: AddressTable, liveness: Liveness) -
 
 
 def locate_text(table: AddressTable) -> str:
-    """Return the function `locate`: the addresses of one token.
+    """Return the function `locate`, which fills the table with the addresses for one token.
 
-    `geometry` has for each ring where it begins in memory and the mask of its places.
+    `geometry` has, for each ring, where it begins in memory and the mask of its slots.
     """
     lines = [
         "define internal void @locate(ptr %memory, i64 %now, ptr %back, ptr %geometry, ptr %table) {",
@@ -129,7 +129,7 @@ def locate_text(table: AddressTable) -> str:
 
 
 def _newest(table: AddressTable) -> Iterator[str]:
-    """Two tokens take turns: the newest one at its place modulo 2."""
+    """Yield the addresses of the resident words: two buffers take turns, by position modulo 2."""
     size = table.entry_octets(table.words.resident_words)
     for name, place, entry in (("newest", "%now", NEWEST), ("next", "%after", NEXT)):
         yield f"%{name}.p = and i64 {place}, 1"
@@ -147,7 +147,7 @@ def _ring(ring: int) -> Iterator[str]:
 def _place(
     table: AddressTable, key: tuple[int, int | str], words: int, place: str
 ) -> Iterator[str]:
-    """Write the address of a place in a ring of tokens of so many words to the table."""
+    """Yield the store of a position's address in a ring, with `words` words per token."""
     ring, name = key[0], f"{key[0]}.{key[1]}"
     yield f"%p.{name} = and i64 {place}, %mask.{ring}"
     yield f"%o.{name} = mul i64 %p.{name}, {table.entry_octets(words)}"

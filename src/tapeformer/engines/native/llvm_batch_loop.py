@@ -1,7 +1,7 @@
-"""The token loop of a batch in LLVM: inputs end one by one, and the loop goes on for the others.
+"""The token loop of a batch in LLVM: inputs end one by one, and the loop continues with the rest.
 
-It notes when each input made its first counted token and when it ended; an input whose guard is set
-is marked and goes on no longer.
+It records when each input made its first counted token and when it ended. An input whose guard is
+set is marked as doubted and ends.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tapeformer.engines.native.llvm_loop import is_set, margins, slot
 from tapeformer.engines.native.word_shape import WordShape
 
 STOP, COUNTED = 0, 1
-"""Numbers of `asked`: the word that says that an input goes on, how many words are counted; then the
-word and the digit of each of them."""
+"""Indices into `asked`: the word that says that an input goes on, and how many words are counted; a
+pair of word and binary digit follows for each of those."""
 
 
 def llvm_batch_text(
@@ -47,10 +47,10 @@ def llvm_batch_text(
 def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness) -> Iterator[str]:
     """Yield the function `run`.
 
-    Its arguments: memory, the place of the newest token, how many tokens to make; each head's
-    distance; the geometry of rings; room for spill slots; `lanes`, and after its words for each input
-    the places of its first counted token and of its end; `asked`; the counters and after them the
-    smallest margin. It returns the tokens made.
+    Its arguments: memory, the position of the newest token, how many tokens to make; each head's
+    offset; the geometry of rings; the spill slots; `lanes`, followed by the positions of each
+    input's first counted token and of its end; `asked`; the counters, followed by the smallest
+    margin. It returns how many tokens were made.
     """
     shape, word = table.shape, table.shape.type
     yield (
@@ -84,7 +84,7 @@ def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness
 
 
 def _token(pieces: int) -> Iterator[str]:
-    """Write one token: its addresses, then the pieces."""
+    """Yield the code of one token: its addresses, then the pieces."""
     yield "loop:\n%made = phi i64 [ 0, %entry ], [ %more, %again ]"
     yield "%now = add i64 %position, %made\n%after = add i64 %now, 1\n%more = add i64 %made, 1"
     arguments = "ptr %memory, i64 %now, ptr %back, ptr %geometry, ptr %table"
@@ -95,7 +95,7 @@ def _token(pieces: int) -> Iterator[str]:
 
 
 def _count(shape: WordShape) -> Iterator[str]:
-    """Add to the counters: for each counted word a carry from its digit on."""
+    """Yield the additions to the counters: for each counted word, a carry from its digit up."""
     word, zero = shape.type, shape.constant(0)
     yield "br label %pair\npair:"
     yield "%number = phi i64 [ 0, %loop ], [ %number.n, %added ]"
@@ -123,7 +123,7 @@ def _count(shape: WordShape) -> Iterator[str]:
 
 
 def _events(shape: WordShape) -> Iterator[str]:
-    """Note first counted tokens, ends and doubts; leave when no input is left, or with enough tokens."""
+    """Yield the recording of first counts, ends and doubts, and the loop's exit."""
     word, ones = shape.type, shape.constant(ONES)
     yield "events:"
     yield slot(shape, "%next", "%stop", "%running")
@@ -152,7 +152,7 @@ def _events(shape: WordShape) -> Iterator[str]:
 
 
 def _note(shape: WordShape) -> str:
-    """Return the function `note`: a number for each bit that is set, in an array of one per bit."""
+    """Return the function `note`, which stores a number in the entry of each set bit."""
     lines = [
         "declare i64 @llvm.cttz.i64(i64, i1)",
         f"define internal void @note(ptr noalias %times, {shape.type} %bits, i64 %when) noinline {{",

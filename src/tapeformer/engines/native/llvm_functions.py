@@ -1,4 +1,4 @@
-"""From a program to LLVM text: its operations in functions that are small enough to compile fast."""
+"""From a program to LLVM text: its operations, in functions small enough to compile fast."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tapeformer.engines.logic.program import (
 from tapeformer.engines.native.word_shape import WordShape
 
 FUNCTION_OPERATIONS = 1200
-"""Operations in one function: compile time grows faster than the size of a function."""
+"""Operations per function: compile time grows faster than a function's size."""
 
 BLOCK = 4
-"""Words fetched at once where several heads fetch them; a token has a multiple of so many."""
+"""Words fetched at once if several heads fetch them; a token's words are a multiple of this."""
 
 
 def function_ranges(program: Program) -> list[range]:
@@ -37,7 +37,7 @@ def function_ranges(program: Program) -> list[range]:
 class Liveness:
     """Which values are live across functions or at the end, and the spill slots that hold them.
 
-    A slot is used again once no later function reads its value. `next_words` has the words of the
+    A slot is reused once no later function reads its value. `next_words` has the words of the
     next token that an operation computes, `fetch_masks` the lanes that each head contributes to a
     fetched word.
     """
@@ -56,7 +56,7 @@ class Liveness:
         self._assign_slots(_last_readers(program))
 
     def _assign_slots(self, last: dict[int, int]) -> None:
-        """Give each value that a later function reads a slot, free ones first."""
+        """Give a slot to each value that a later function reads, free slots first."""
         free: list[int] = []
         ending: dict[int, list[int]] = {}
         ended = 0
@@ -73,9 +73,9 @@ class Liveness:
 
 
 def _last_readers(program: Program) -> dict[int, int]:
-    """Return the last function that reads each value of an earlier one.
+    """Return, for each value read by later functions, the last one that reads it.
 
-    What every function has at hand is not among them.
+    Values that every function has at hand (loads and constants) are left out.
     """
     last: dict[int, int] = {}
     for index, operation in enumerate(program.operations):
@@ -88,7 +88,7 @@ def _last_readers(program: Program) -> dict[int, int]:
 
 
 class StraightLineFunction:
-    """One function: reads the newest token, what heads fetch, and values spilled before it."""
+    """One function, which reads the newest token, what heads fetch, and values spilled before."""
 
     def __init__(
         self, number: int, indices: range, program: Program, shape: WordShape, liveness: Liveness
@@ -162,7 +162,7 @@ class StraightLineFunction:
                 self._compute_across_lanes(name, operation)
 
     def _compute_across_lanes(self, name: str, operation: Operation) -> None:
-        """Append an operation whose lanes depend on other lanes: words of one element only."""
+        """Append an operation whose lanes depend on other lanes; only for words of one element."""
         match operation:
             case Broadcast(operand, lane):
                 high = self._temporary(f"shl i64 %v{operand}, {63 - lane}")
@@ -175,7 +175,7 @@ class StraightLineFunction:
                 raise TypeError(f"no LLVM text for {operation}")
 
     def _reload(self, index: int) -> None:
-        """Load a value that an earlier function has spilled, or that is at hand anyway."""
+        """Load a value that an earlier function spilled, or repeat an operation that is cheap."""
         if index in self.indices or index in self.reloaded:
             return
         self.reloaded.add(index)
@@ -224,7 +224,7 @@ class StraightLineFunction:
         self._define(name, f"and {self.shape.type} {value}, {self.shape.constant(mask)}")
 
     def _block(self, number: int) -> str:
-        """Return several words that several heads fetch, loaded at once."""
+        """Return a block of words that several heads fetch, loaded at once."""
         if number not in self.blocks:
             masks, words = self.liveness.fetch_masks, range(BLOCK * number, BLOCK * (number + 1))
             heads = sorted({head for word in words for head in masks.get(word, {})})

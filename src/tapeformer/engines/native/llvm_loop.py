@@ -1,7 +1,7 @@
-"""The token loop in LLVM: pieces are called for every token, until there is a reason to stop.
+"""The token loop in LLVM: calls the pieces for every token, until there is a reason to stop.
 
-The memory of a stream is a ring of tokens, each `Shape.stride` words. The function `run` appends
-tokens to it until something that it watches changes, the guard is set, or enough are made.
+The memory of a stream is a ring of tokens, each `WordShape.stride` words. The function `run`
+appends tokens to it until a watched value changes, the guard is set, or enough are made.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def llvm_text(program: Program, results: Liveness) -> str:
 
 
 def pieces_text(program: Program, shape: WordShape, liveness: Liveness) -> list[str]:
-    """Return the operations of a token, as functions that are called one after another."""
+    """Return the operations of a token as functions to call one after another."""
     return [
         StraightLineFunction(index, numbers, program, shape, liveness).text()
         for index, numbers in enumerate(function_ranges(program))
@@ -32,11 +32,11 @@ def pieces_text(program: Program, shape: WordShape, liveness: Liveness) -> list[
 def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) -> str:
     """Return the function `run`.
 
-    Its arguments: the ring, the place of the newest token and the mask of places; how many tokens
-    to make; each head's distance; room for results; `watch`, words in pairs (expected, mask) for
-    the two watched words and the counted one, then the mask of live inputs; `words`, which words
-    those are; the counters, and the smallest margin so far. It answers the tokens made, negative
-    and less one where the guard stopped it.
+    Its arguments: the ring, the position of the newest token and the mask of slots; how many tokens
+    to make; each head's offset; the spill slots; `watch`, pairs (expected, mask) for the two
+    watched words and the counted one, then the mask of live inputs; `words`, the indices of those
+    three words; the counters; the smallest margin so far. It returns the number n of tokens made,
+    or -1 - n if the guard stopped it.
     """
     lines = [
         *_entry(shape),
@@ -52,7 +52,7 @@ def _loop(program: Program, shape: WordShape, pieces: int, results: Liveness) ->
 
 
 def _entry(shape: WordShape) -> Iterator[str]:
-    """Write the head of the function: what is the same for every token is loaded once."""
+    """Yield the head of the function, which loads once what is the same for every token."""
     yield (
         "define i64 @run(ptr noalias %ring, i64 %position, i64 %mask, i64 %most,"
         " ptr noalias %back, ptr noalias %slots, ptr noalias %watch, ptr noalias %words,"
@@ -68,7 +68,7 @@ def _entry(shape: WordShape) -> Iterator[str]:
 
 
 def _token(shape: WordShape, pieces: int) -> Iterator[str]:
-    """Write one token: its place in the ring, then the pieces."""
+    """Yield the code of one token: its slot in the ring, then the pieces."""
     yield "loop:"
     yield "%made = phi i64 [ 0, %entry ], [ %more, %again ]"
     yield "%now = add i64 %position, %made"
@@ -82,7 +82,7 @@ def _token(shape: WordShape, pieces: int) -> Iterator[str]:
 
 
 def _exits() -> Iterator[str]:
-    """Write the three ways on from a token: the next one, enough, and the guard's."""
+    """Yield the three exits of a token: to the next one, enough made, and stopped by the guard."""
     yield "again:"
     yield "%enough = icmp eq i64 %more, %most"
     yield "br i1 %enough, label %done, label %loop"
@@ -95,7 +95,7 @@ def _exits() -> Iterator[str]:
 
 
 def is_set(shape: WordShape, value: str, name: str) -> str:
-    """Return whether any bit of a word is 1."""
+    """Return the test whether any bit of a word is 1."""
     return (
         f"{name}.i = bitcast {shape.type} {value} to i{shape.bits}\n"
         f"{name} = icmp ne i{shape.bits} {name}.i, 0"
@@ -103,7 +103,7 @@ def is_set(shape: WordShape, value: str, name: str) -> str:
 
 
 def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
-    """Load one of the words at an address."""
+    """Return the load of one of the words at an address."""
     return (
         f"{name}.p = getelementptr {shape.type}, ptr {base}, i64 {index}\n"
         f"{name} = load {shape.type}, ptr {name}.p"
@@ -111,7 +111,7 @@ def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
 
 
 def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
-    """Stop where a speculation failed."""
+    """Yield the exit that is taken if a speculation failed."""
     yield slot(shape, "%slots", results.slots[program.guard], "%guard")
     yield f"%doubt = and {shape.type} %guard, %w6"
     yield is_set(shape, "%doubt", "%doubted")
@@ -121,7 +121,7 @@ def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[st
 def margins(
     program: Program, shape: WordShape, results: Liveness, live: str | None = None
 ) -> Iterator[str]:
-    """Write the smallest margin, digit by digit: kept where it is smaller, from the lowest digit up."""
+    """Yield the update of the smallest margin: old and new compared from the lowest digit up."""
     if not program.margin:
         return
     zero = shape.constant(0)
@@ -146,7 +146,7 @@ def margins(
 
 
 def _count(shape: WordShape) -> Iterator[str]:
-    """Add 1 to the counter of each input that has the counted value: a carry from digit to digit."""
+    """Yield the increment of each counter whose input has the counted value: a ripple carry."""
     yield "%more = add i64 %made, 1"
     yield slot(shape, "%next", "%k2", "%hit")
     yield f"%hit.x = xor {shape.type} %hit, %w4"
@@ -167,7 +167,7 @@ def _count(shape: WordShape) -> Iterator[str]:
 
 
 def _watched(shape: WordShape) -> Iterator[str]:
-    """End the run where one of the two watched words is not as expected."""
+    """Yield the exit that is taken if one of the two watched words is not as expected."""
     yield "watched:"
     for i in range(2):
         yield slot(shape, "%next", f"%k{i}", f"%seen{i}")

@@ -1,4 +1,4 @@
-"""What a caller of machine code must know: the sizes of its memory, and where values are in it."""
+"""What a caller of machine code must know: how large its memory is, and where values are in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapeformer.engines.logic.token_words import TokenWords
 from tapeformer.engines.native.word_shape import CACHE_LINE, WordShape
 
 WordMask = tuple[int, int]
-"""A word of a token, and the bits of it that are set where a factor has a value."""
+"""A word of a token, and which of its bits are set if a factor has a value."""
 
 ValueMasks = tuple[tuple[WordMask, ...], ...]
 """The word and mask of each value of each factor."""
@@ -27,7 +27,7 @@ class CodeLayout:
     """What machine code for one stream and for a batch has in common.
 
     `spill_slots` words hold values between functions, `margin_digits` words the smallest margin.
-    `stores_words`: a token has further words, which are computed only when the next token is.
+    `stores_words`: tokens have extra words, which are only computed together with the next token.
     """
 
     spill_slots: int
@@ -37,7 +37,7 @@ class CodeLayout:
 
     @property
     def proven(self) -> float:
-        """Return what is known of the margin without running."""
+        """Return the margin of the factors where it is proven; infinite if there are none."""
         return float("inf") if self.proven_margin is None else self.proven_margin
 
 
@@ -56,10 +56,10 @@ class MemoryLayout(CodeLayout):
 
 @dataclass(frozen=True)
 class BatchLayout(CodeLayout):
-    """The memory of a batch: the fields of `TokenWords`, of which rings are as long as heads look back.
+    """The memory of a batch: the fields of `TokenWords`, with rings as long as heads look back.
 
     `choices` words after the spill slots say which columns the models of a family have chosen.
-    A word has a bit for each of the `inputs`.
+    A word has one bit for each of the `inputs`.
     """
 
     sizes: Numbers
@@ -76,13 +76,13 @@ class BatchLayout(CodeLayout):
 
     @property
     def words(self) -> TokenWords:
-        """Return the words that are kept of a token."""
+        """Return which words of a token are kept."""
         return TokenWords(self.sizes, self.resident, self.coded, self.rings)
 
     def least_margins(
         self, computed: NDArray[np.int64], tokens: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the smallest margins of inputs, from computed ones; infinite before a token."""
+        """Return the smallest margins of inputs, given computed ones; infinite without a token."""
         margins = np.full(len(computed), float(self.proven))
         if self.margin_digits:
             margins = np.minimum(margins, computed)
@@ -90,7 +90,7 @@ class BatchLayout(CodeLayout):
 
 
 def aligned(*shape: int) -> NDArray[np.uint64]:
-    """Return zeros that begin at a cache line."""
+    """Return an array of zeros that begins at a cache line."""
     size, line = int(np.prod(shape)), CACHE_LINE // 8
     memory = np.zeros(size + line, np.uint64)
     start = -(memory.ctypes.data // 8) % line

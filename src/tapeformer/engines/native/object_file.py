@@ -1,7 +1,7 @@
-"""Machine code placed in memory without LLVM, which takes longer to load than a short batch to run.
+"""Loads machine code without LLVM, whose import takes longer than a short batch runs.
 
-An object file is read as far as LLVM writes it for a module without outside references, on x86-64:
-sections, and 64-bit addresses to be filled in. Anything else is left to LLVM.
+Reads only what LLVM writes for a module without external references on x86-64: sections, and
+relocations of 64-bit addresses. Anything else is left to LLVM.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SECTION, SYMBOL, RELOCATION = Struct("<IIQQQQIIQQ"), Struct("<IBBHQQ"), Struct("
 PROGRAM, SYMBOLS, RELOCATIONS = 1, 2, 4
 """Types of sections."""
 ALLOCATED = 2
-"""The flag of a section that is placed in memory."""
+"""The flag of sections that are loaded into memory."""
 ADDRESS = 1
-"""The relocation that fills in the 64 bits of an address."""
+"""The type of relocation that fills in a 64-bit address."""
 ALIGNED, LAST_ADDRESS = 64, (1 << 64) - 1
 
 
 class ObjectFileError(ValueError):
-    """An object file that only LLVM can place."""
+    """An object file that only LLVM can load."""
 
 
 class Section(NamedTuple):
@@ -45,14 +45,14 @@ class Section(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where a function is; the memory must be kept as long as it is called."""
+    """The address of a function; keep `memory` alive for as long as it is called."""
 
     address: int
     memory: Any
 
 
 def placed(code: bytes, function: str) -> Placed | None:
-    """Place an object file and return the address of a function; None where LLVM must do it."""
+    """Load an object file and return a function's address; None if only LLVM can do it."""
     try:
         return _ObjectFile(code).placed(function.encode())
     except (ObjectFileError, struct.error, LookupError, OSError, AttributeError):
@@ -60,7 +60,7 @@ def placed(code: bytes, function: str) -> Placed | None:
 
 
 class _ObjectFile:
-    """The sections of an object file, and where those that are placed begin in memory."""
+    """The sections of an object file, and where the loaded ones begin in memory."""
 
     def __init__(self, code: bytes) -> None:
         self.code = code
@@ -80,7 +80,7 @@ class _ObjectFile:
                 self.size = self.places[number] + section.size
 
     def placed(self, function: bytes) -> Placed:
-        """Copy the sections, fill in addresses, and let the memory be executed but not written."""
+        """Copy the sections, apply relocations, and make the memory executable and read-only."""
         memory = mmap.mmap(-1, self.size)
         whole = (ctypes.c_char * self.size).from_buffer(memory)
         base = ctypes.addressof(whole)
@@ -102,7 +102,7 @@ class _ObjectFile:
         return content
 
     def _addresses(self) -> Iterator[tuple[int, int]]:
-        """Yield the places of addresses, and what they are, both counted from the memory's start."""
+        """Yield where each address goes and what it is, both relative to the memory's start."""
         for number, section in enumerate(self.sections):
             if section.type == RELOCATIONS and section.info in self.places:
                 for offset, info, added in RELOCATION.iter_unpack(self._content(number)):
@@ -113,13 +113,13 @@ class _ObjectFile:
                     yield self.places[section.info] + offset, value + added
 
     def _symbol(self, table: int, number: int) -> int:
-        """Return where a symbol is; a KeyError where it is not in this file."""
+        """Return the offset of a symbol; KeyError if it is not in a loaded section."""
         content = self._content(table)
         _, _, _, section, value, _ = SYMBOL.unpack_from(content, number * SYMBOL.size)
         return self.places[section] + int(value)
 
     def _function(self, name: bytes) -> int:
-        """Return where the function of a name begins."""
+        """Return the offset of a function, by name."""
         for table, section in enumerate(self.sections):
             if section.type == SYMBOLS:
                 names = self._content(section.link)

@@ -23,7 +23,7 @@ from tapeformer.engines.native.packing import OperandColumn, Pack, Packing, Pack
 
 
 class MovedWord(NamedTuple):
-    """A word, how far it must be shifted, and whether it then holds the complement."""
+    """A word, how far to shift it, and whether it holds the complement."""
 
     word: int
     places: int
@@ -31,13 +31,13 @@ class MovedWord(NamedTuple):
 
 
 def is_packable(netlist: Netlist) -> bool:
-    """Check whether heads fetch bits of tokens only, as they are, and there is a lane for each."""
+    """Check whether heads fetch only plain bits of tokens, and there is a lane for each head."""
     literals = {literal for factor in netlist.token for literal in factor if literal > 1}
     return all(bit.source in literals and bit.head < MAX_LANES for bit in netlist.fetched)
 
 
 def packed_program(netlist: Netlist) -> tuple[Program, ValueMasks]:
-    """Return the program, and where it has the values of a token."""
+    """Return the program, and the word and mask of each value of a token."""
     assignment = LaneAssignment(netlist)
     packing = Packing(netlist, assignment)
     packing.assign(fan_in_cone(netlist, assignment.middle_first()))
@@ -101,7 +101,7 @@ class _PackTranslation:
         return self.builder.complement(signed[0]) if signed[1] else signed[0]
 
     def _translate(self, literals: Iterable[int]) -> None:
-        """Translate the literals' packs, and all that they depend on."""
+        """Translate the literals' packs and everything they depend on."""
         bits = self.packing.bits
         pending = [(bits[literal >> 1].pack, False) for literal in literals]
         while pending:
@@ -142,12 +142,12 @@ class _PackTranslation:
         return self.builder.conjunction(words, complements)
 
     def _column(self, pack: Pack, column: OperandColumn) -> SignedWord:
-        """Return one operand of every member; 1, which changes no AND, where a member has none."""
+        """Return one operand of every member; 1, neutral in an AND, for members without one."""
         missing = _mask(lane for lane in pack.members if lane not in column.literals)
         return self._assemble(column.literals, missing)
 
     def _assemble(self, literals: Mapping[int, int], ones: int) -> SignedWord:
-        """Put literals into their lanes and 1 into those of `ones`; other lanes hold anything."""
+        """Put literals into their lanes, and 1 into those of `ones`; other lanes are arbitrary."""
         groups = self._group_by_word(literals)
         main = max(groups, key=lambda moved: (groups[moved].bit_count(), moved))
         word, complemented = self.builder.shift(main.word, main.places), main.complemented
@@ -160,7 +160,7 @@ class _PackTranslation:
         return self.builder.disjunction(parts), complemented
 
     def _group_by_word(self, literals: Mapping[int, int]) -> dict[MovedWord, int]:
-        """Return the words to assemble, and the lanes that each supplies."""
+        """Return the words to assemble, and the lanes that each of them supplies."""
         distance = {lane: self._distance(literal, lane) for lane, literal in literals.items()}
         found: dict[int, set[int]] = {}
         for lane, literal in literals.items():
@@ -172,11 +172,11 @@ class _PackTranslation:
         return groups
 
     def _distance(self, literal: int, lane: int) -> int:
-        """Return how far a literal must be shifted to be in a lane."""
+        """Return how far to shift a literal to get it into a lane."""
         return lane - self.grid.nearest(self.packing.bits[literal >> 1].lane, lane)
 
     def _moved(self, literal: int, distance: int | None) -> MovedWord:
-        """Return the word that has a literal at a distance from its lane, or in all lanes."""
+        """Return the word that holds a literal, moved by a distance or broadcast to all lanes."""
         word, complemented = self.words[self.packing.bits[literal >> 1].pack]
         complemented = complemented != bool(literal & 1)
         if distance is None:
@@ -184,14 +184,14 @@ class _PackTranslation:
         return MovedWord(word, distance, complemented)
 
     def _part(self, moved: MovedWord, mask: int, complemented: bool) -> int:
-        """Return some lanes of a word, complemented where that is asked for."""
+        """Return some lanes of a word, complemented if asked for."""
         word = self.builder.shift(moved.word, moved.places)
         if moved.complemented == complemented:
             return self.builder.mask(word, mask)
         return self.builder.and_not(self.builder.constant(mask), word)
 
     def _reduce(self, literals: Iterable[int]) -> SignedWord:
-        """Return an AND over lanes: the complement of whether any operand is 0."""
+        """Return an AND over lanes: the complement of "any operand is 0"."""
         masks: dict[SignedWord, int] = {}
         for literal in literals:
             bit = self.packing.bits[literal >> 1]

@@ -2,8 +2,8 @@
 
 This is superword-level parallelism. A gate joins a pack if its operands are those of the other
 members, seen from its lane: each column of a pack has one operand of every member. A few operands
-may differ from those of other members, or be missing, as at the ends of a row of equal parts; the
-column is then assembled from several words. Packing decides speed only.
+may differ from those of other members or be missing, as at the ends of a row of equal parts; the
+column is then assembled from several words. Packing affects only speed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.native.lane_assignment import Lane, LaneAssignment
 
 MAX_FAN_IN = 20
-"""An AND gate of more operands is reduced over lanes."""
+"""An AND gate with more operands is reduced over lanes."""
 
 MAX_SAME_OPERAND = 3
-"""So is one that reads more lanes of one pack."""
+"""So is an AND gate that reads more lanes of one pack."""
 
 MAX_READERS = 48
-"""An operand that more packs read says little about where a gate belongs."""
+"""An operand read by more packs than this says little about where a gate belongs."""
 
 MAX_CANDIDATES = 4
-"""Packs that are tried for one gate."""
+"""How many packs to try for one gate."""
 
 MIN_SIMILARITY = 0.5
-"""Operands may share a column if the words that they depend on are at least so similar."""
+"""Operands may share a column if the words they depend on are at least this similar."""
 
 
 class PackKind(StrEnum):
@@ -61,7 +61,7 @@ class RelativeOperand(NamedTuple):
 
 
 class PackedBit(NamedTuple):
-    """Where a gate's output is: a pack, and lanes of it."""
+    """Where a gate's output is: a pack, and the lanes in it."""
 
     pack: int
     lane: Lane
@@ -69,13 +69,13 @@ class PackedBit(NamedTuple):
 
 @dataclass
 class OperandColumn:
-    """One operand of each member: literals by lane, and how they look from there."""
+    """One operand of each member: literals by lane, and as seen from there."""
 
     literals: dict[int, int] = field(default_factory=dict)
     relative: set[RelativeOperand] = field(default_factory=set)
 
     def has(self, literal: int, operand: RelativeOperand) -> bool:
-        """Check whether an operand costs nothing: another member has the like, or the same bit."""
+        """Check whether an operand is free: another member has the like, or the same bit."""
         return operand in self.relative or literal in self.literals.values()
 
 
@@ -83,8 +83,8 @@ class OperandColumn:
 class Pack:
     """Isomorphic gates of different lanes; `number` is a word of the token, or the first gate.
 
-    `depth` is larger than that of all operands, so that no pack can depend on itself; `support` is
-    the bit set of the words that the first member depends on.
+    `depth` exceeds that of all operands, so that no pack can depend on itself; `support` is the bit
+    set of the words that the first member depends on.
     """
 
     kind: PackKind
@@ -96,7 +96,7 @@ class Pack:
 
 
 class Placement(NamedTuple):
-    """How a gate goes into a pack: its lane, and for each operand the column (maybe a new one)."""
+    """How a gate joins a pack: its lane, and the column of each operand, possibly a new one."""
 
     pack: int
     lane: int
@@ -143,7 +143,7 @@ class Packing:
         return found
 
     def assign(self, order: Iterable[int]) -> None:
-        """Pack all gates of a topological order."""
+        """Pack all gates, given in topological order."""
         for index in order:
             if index not in self.bits:
                 self.bits[index] = self._packed(index, self.netlist.gates[index])
@@ -166,7 +166,7 @@ class Packing:
         return PackedBit(placement.pack, Lane(placed.head) if everywhere else placed)
 
     def _common_lane(self, lanes: Sequence[Lane]) -> Lane:
-        """Return the lane that most operands are in; in all instances of a head if they are."""
+        """Return the lane of most operands: every instance of a head if no operand has just one."""
         placed = [lane for lane in lanes if lane.instance is not None]
         placed = placed or [lane for lane in lanes if lane.head is not None]
         return min(
@@ -186,7 +186,7 @@ class Packing:
     def _place(
         self, index: int, kind: PackKind, literals: Sequence[int], base: int, everywhere: bool
     ) -> Placement:
-        """Put a gate into the pack of its like, into one that it fits, or into a new one."""
+        """Put a gate into the pack of a similar gate, into one that it fits, or into a new one."""
         instances = self.grid.instances if everywhere else 1
         key = (kind, everywhere, *(self._relative(literal, base) for literal in literals))
         like = self._known.get(key)
@@ -202,7 +202,7 @@ class Packing:
         return placement
 
     def _is_free(self, pack: int, lane: int, instances: int) -> bool:
-        """Check whether a pack has room for a gate, in each of its instances."""
+        """Check whether a pack has a free lane for a gate, in each of its instances."""
         last = self.grid.heads if instances > 1 else self.grid.heads * self.grid.instances
         members = self.packs[pack].members
         lanes = range(lane, lane + instances * self.grid.heads, self.grid.heads)
@@ -254,7 +254,7 @@ class Packing:
         return max(good, key=lambda placement: placement.value, default=None)
 
     def _placement(self, number: int, lane: int, literals: Sequence[int]) -> Placement | None:
-        """Return how a gate would go into a pack, if it fits well enough."""
+        """Return how a gate would join a pack, if it fits well enough."""
         pack = self.packs[number]
         free = list(range(len(pack.columns)))
         chosen: dict[int, int] = {}

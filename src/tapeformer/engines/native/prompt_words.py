@@ -9,11 +9,11 @@ from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.lanes import Words, packed
 
 PLACES = 64
-"""Places of prompts whose words are made at once."""
+"""Positions of prompts whose words are made at once."""
 
 
 class PromptWords:
-    """The tokens of prompts, made for some places at once; most words are alike in all."""
+    """The words of prompts, made for several positions at once; most are the same in all tokens."""
 
     def __init__(self, places: BatchMemory, memory: Words, prompts: Prompts) -> None:
         self.places, self.memory, self.prompts = places, memory, prompts
@@ -27,7 +27,7 @@ class PromptWords:
         self.begin, self.made = 0, np.zeros((0, *self.words[self.varying].shape), np.uint64)
 
     def write(self, place: int) -> None:
-        """Replace the token at a place, for all inputs whose prompts reach so far."""
+        """Write the token at a position, for all inputs whose prompts reach that far."""
         if place >= self.begin + len(self.made):
             self._make(place)
         self.words[self.varying] = self.made[place - self.begin]
@@ -41,6 +41,6 @@ class PromptWords:
                 memory[there] ^= (memory[there] ^ self.words[here]) & mask
 
     def _make(self, place: int) -> None:
-        """Make the words that differ between inputs, for the next places."""
+        """Make the words that differ between tokens, for the next positions."""
         found = self.bits[:, self.prompts.ids[place : place + PLACES]]
         self.begin, self.made = place, packed(found.swapaxes(0, 1), self.places.shape.bits)

@@ -1,8 +1,8 @@
-"""Repeated blocks within a head: a guess, from the sizes of factors, of what it fetches repeatedly.
+"""Repeated blocks within a head: guesses, from the sizes of factors, what it fetches repeatedly.
 
 A head may fetch several instances of one structure, one after another. Their factors then have
-similar sizes in the same order, and few gates read more than one instance. A wrong guess costs speed
-only.
+similar sizes in the same order, and few gates read more than one instance. A wrong guess only
+costs speed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ MAX_SHARED = 0.25
 """The share of gates that may read several instances."""
 
 MANY = 3
-"""Sizes from here on count as alike: one structure over several alphabets has other numbers of values."""
+"""Sizes from here on count as alike: one structure over several alphabets has several sizes."""
 
 SupportCounts = Counter[int]
-"""How many gates have each support: a bit set of indices into the lists of heads."""
+"""How many gates have each support: a bit set of indices into a head's list of factors."""
 
 
 @dataclass(frozen=True)
 class RepeatedBlock:
-    """A block of factors that occurs several times in a row in the list of a head."""
+    """A block of factors that occurs several times in a row in a head's list."""
 
     start: int
     size: int
@@ -35,7 +35,7 @@ class RepeatedBlock:
 
     @property
     def saved(self) -> int:
-        """Return how many factors share the words of others."""
+        """Return how many factors can share the words of others."""
         return self.size * (self.instances - 1)
 
     def masks(self) -> list[int]:
@@ -54,7 +54,7 @@ class BlockPosition:
 
 
 def size_class(size: int) -> int:
-    """Return what sizes of factors that may be alike have in common."""
+    """Return the class of a factor's size: factors of one class may be alike."""
     return min(size, MANY)
 
 
@@ -79,7 +79,7 @@ def block_positions(netlist: Netlist, inputs: TokenInputs, limit: int) -> dict[i
 
 
 def _owned_by_heads(inputs: TokenInputs) -> dict[int, list[int]]:
-    """Return, for each head, the factors that it alone fetches, in order."""
+    """Return, for each head, the factors that only it fetches, in order."""
     heads: dict[int, set[int]] = {}
     for gate, (factor, _) in inputs.fetched.items():
         heads.setdefault(factor, set()).add(inputs.head[gate])
@@ -108,7 +108,7 @@ def _supports(netlist: Netlist, inputs: TokenInputs, index_of: dict[int, int]) -
 def _blocks(
     sizes: Sequence[int], low: int, high: int, limit: int, supports: SupportCounts
 ) -> Iterator[RepeatedBlock]:
-    """Yield the repeated block of a stretch that saves most, then those beside it."""
+    """Yield the repeated block of a stretch that saves most, then those to its left and right."""
     best, best_value = None, 0.0
     for block in sorted(_candidates(sizes, low, high, limit), key=lambda block: -block.saved):
         if block.saved <= best_value:
@@ -133,7 +133,7 @@ def _candidates(sizes: Sequence[int], low: int, high: int, limit: int) -> Iterat
 
 
 def _value(block: RepeatedBlock, supports: SupportCounts) -> float:
-    """Return the factors saved, less for every gate that reads several instances."""
+    """Return the factors saved, discounted by the share of gates that read several instances."""
     one = several = 0
     masks = block.masks()
     for support, gates in supports.items():
@@ -144,7 +144,7 @@ def _value(block: RepeatedBlock, supports: SupportCounts) -> float:
 
 
 def _positions(factors: Sequence[int], blocks: Sequence[RepeatedBlock]) -> dict[int, BlockPosition]:
-    """Return positions from repeated blocks; a factor outside of them is in none."""
+    """Return the factors' positions; a factor outside all repeated blocks gets block -1."""
     positions = {}
     for number, block in enumerate(blocks):
         for offset in range(block.size * block.instances):

@@ -15,15 +15,14 @@ from tapeformer.engines.native.token_codec import TokenCodec
 from tapeformer.engines.stream import Stop, Value
 
 LEAST = 1024
-"""A ring has at least so many places, so that a short window is not read in many small pieces."""
+"""The fewest slots of a ring, so that a short window is not read in many small pieces."""
 
 
 class RingBuffer:
     """The window of a stream as a ring of words.
 
-    One token more than the window is kept. After a run, `stopped` says that a watched value has
-    changed, and `doubted` that the guard was set: the token that would have come next must be
-    computed by another engine.
+    It keeps one token more than the window. After a run, `stopped` says that a watched value
+    changed, and `doubted` that the guard was set: another engine must compute the next token.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class RingBuffer:
         self._margin[:] = ONES
 
     def clear(self) -> None:
-        """Forget every token; what the memory still holds is out of range for the next ones."""
+        """Forget every token; new tokens never read what the memory still holds."""
         self.seen = 0
         self.stopped = self.doubted = self.generated = False
         self._margin[:] = ONES
@@ -63,13 +62,13 @@ class RingBuffer:
         self.seen += len(rows)
 
     def _absorb(self) -> None:
-        """Compute what heads will fetch of the newest token; the token after it is not wanted."""
+        """Compute what heads will fetch of the newest token, and discard the token after it."""
         if self.seen:
             spare = aligned(max(1, self.layout.margin_digits))
             self._call(1, np.zeros(7, np.uint64), np.zeros(3, np.int64), spare)
 
     def newest(self, count: int, dropped: int = 0) -> NDArray[np.int32]:
-        """Return the last tokens, or those before some that are dropped, oldest first."""
+        """Return the newest `count` tokens, oldest first, skipping the last `dropped` ones."""
         end = self.seen - dropped
         start = (end - count) % self.capacity
         first = self._codec.decode(self._memory[start : start + count])
@@ -77,7 +76,7 @@ class RingBuffer:
         return np.concatenate([first, rest])
 
     def run(self, most: int, stop: Stop, count: Value | None) -> tuple[int, int]:
-        """Make tokens: how many, and how many of them had the counted value."""
+        """Make tokens; return how many, and how many of them have the counted value."""
         watch, words = aligned(7), np.zeros(3, np.int64)
         watch[6] = 1
         for place, value in enumerate(stop):
@@ -94,7 +93,7 @@ class RingBuffer:
         return made, counted(self._counters.tolist(), int(watch[5]).bit_length() - 1)
 
     def _phase(self, most: int, watch: NDArray[np.uint64], words: NDArray[np.int64]) -> int:
-        """Run while the heads' distances stay as they are."""
+        """Run as long as the heads' offsets stay the same."""
         _, held = self.distances.at(min(self.seen, self.window))
         limit = most if held is None else min(most, held)
         made = self._call(limit, watch, words, self._margin)
@@ -132,7 +131,7 @@ class RingBuffer:
         )
 
     def margin(self) -> float:
-        """Return the smallest margin of the tokens made so far."""
+        """Return the smallest margin of the tokens made since the last `clear`."""
         if not self.generated:
             return float("inf")
         return self.layout.least_margin((self._margin[: self.layout.margin_digits] & 1).tolist())

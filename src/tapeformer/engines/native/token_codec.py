@@ -24,7 +24,7 @@ class TokenCodec:
         self._decoder = _Decoder(layout, np.array(sizes))
 
     def encode(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """Return tokens as words; what is the same in all, as most of a prompt is, is written once."""
+        """Encode tokens as words; values shared by all, as most of a prompt are, only once."""
         entries = np.zeros((len(rows), self.stride), np.uint64)
         if len(rows):
             same = (rows == rows[0]).all(axis=0)
@@ -38,7 +38,7 @@ class TokenCodec:
         return entries
 
     def decode(self, entries: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return words as tokens."""
+        """Decode words as tokens."""
         rows = np.empty((len(entries), len(self.starts)), np.int32)
         for start in range(0, len(entries), CHUNK):
             octets = entries[start : start + CHUNK].view(np.uint8)
@@ -47,10 +47,10 @@ class TokenCodec:
 
 
 class _Decoder:
-    """Where to find every value but the first of a factor: an octet of a token, a bit of it.
+    """Where each value of a factor but the first is found: a byte of a token, and a bit in it.
 
-    Factors are sorted by size, so that those with a further value come first. Then all second
-    values are looked up at once, all third ones, and so on, for many tokens side by side.
+    Factors are sorted by size, so that those with more values come first. Then all second values
+    are looked up at once, all third ones, and so on, for many tokens side by side.
     """
 
     def __init__(self, layout: MemoryLayout, sizes: NDArray[np.int64]) -> None:
@@ -68,7 +68,7 @@ class _Decoder:
         self.numbers = numbers.astype(np.min_scalar_type(int(sizes.max())))[:, None]
 
     def values(self, octets: NDArray[np.uint8]) -> NDArray[np.unsignedinteger]:
-        """Return factors x tokens, from tokens x octets: each value adds its number."""
+        """Return factors x tokens, from tokens x bytes: each value that is set adds its number."""
         columns = np.ascontiguousarray(octets[:, self.used].T)
         found = ((columns[self.octets] & self.masks) != 0) * self.numbers
         values = np.zeros((len(self.inverse), len(octets)), self.numbers.dtype)
@@ -80,7 +80,7 @@ class _Decoder:
 
 
 def _lowest_bit(value: WordMask) -> WordMask:
-    """Return the octet of a token that has the lowest bit of a mask, and the bit in it."""
+    """Return the byte of a token with the lowest bit of a mask, and that bit within the byte."""
     word, mask = value
     low = (mask & -mask).bit_length() - 1
     return 8 * word + low // 8, 1 << low % 8

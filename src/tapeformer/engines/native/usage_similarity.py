@@ -1,4 +1,4 @@
-"""How alike two factors are used: factors of different lanes that are used alike share words."""
+"""How similarly two factors are used: similar factors of different lanes share words."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tapeformer.engines.logic.netlist import Netlist, TokenInputs
 from tapeformer.engines.native.repeated_blocks import size_class
 
 MIN_SIMILARITY = 0.3
-"""Factors of two lanes share words if they are at least so similar."""
+"""Factors of two lanes share words if they are at least this similar."""
 
 MIN_ALIGNED = 0.2
-"""Less is enough where the order of factors agrees."""
+"""The same where the order of the factors agrees: less is enough."""
 
 UsageProfile = Counter[tuple[object, ...]]
-"""The gates that read a factor, by what they look like from there, and how many there are."""
+"""The gates that read a factor: how many there are of each kind, as seen from the factor."""
 
 
 def usage_profiles(
@@ -23,7 +23,7 @@ def usage_profiles(
 ) -> dict[int, UsageProfile]:
     """Return the profile of each factor of the newest token.
 
-    `heads` has the head of each factor; other heads count by their distance from it.
+    `heads` has each factor's head; other heads are described by their distance from it.
     """
     profiles: dict[int, UsageProfile] = {}
     for gate in netlist.gates:
@@ -58,7 +58,7 @@ def jaccard(left: UsageProfile, right: UsageProfile) -> float:
 def match_profiles(
     factors: Mapping[int, UsageProfile], words: Mapping[int, UsageProfile]
 ) -> dict[int, int]:
-    """Match factors with words of similar profiles: in order where possible, then the rest."""
+    """Match factors with words of similar profiles: first in order, then greedily the rest."""
     similarity = {
         (factor, word): jaccard(mine, profile)
         for factor, mine in factors.items()
@@ -76,7 +76,7 @@ def match_profiles(
 def _aligned(
     factors: Sequence[int], words: Sequence[int], similarity: Mapping[tuple[int, int], float]
 ) -> dict[int, int]:
-    """Match factors and words in order, so that similarities add up most: a sequence alignment."""
+    """Match factors and words in order with the largest total similarity: a sequence alignment."""
     best: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())] * (len(words) + 1)
     for factor in factors:
         row = [best[0]]

@@ -1,4 +1,4 @@
-"""The shape of words and tokens in memory, shared by generated code and those who call it."""
+"""The shape of words and tokens in memory, shared by generated code and its callers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tapeformer.engines.logic.program import Program
 
 CACHE_LINE = 64
-"""Tokens begin at multiples of so many bytes."""
+"""Tokens begin at multiples of this many bytes."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class WordShape:
         return self.octets * self.stride
 
     def entry_words(self, words: int) -> int:
-        """Return the words that a token of so many takes in memory: tokens begin at cache lines."""
+        """Return how many words a token takes in memory, padded to begin at a cache line."""
         line = max(1, CACHE_LINE // self.octets)
         return -(-words // line) * line
 
@@ -59,5 +59,5 @@ class WordShape:
 
 
 def word_shape(program: Program, elements: int) -> WordShape:
-    """Return the shape for a program: tokens begin at cache lines."""
+    """Return the shape for a program, with tokens padded to cache lines."""
     return WordShape(elements, WordShape(elements, 1).entry_words(program.width))
