@@ -1,1 +1,1 @@
-"""Weights as logic gates, and gates as straight-line programs: what every fast back end starts from."""
+"""Weights as logic gates, gates as straight-line programs: the start of every fast back end."""

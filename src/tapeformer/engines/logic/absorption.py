@@ -1,8 +1,8 @@
-"""Absorption: operands of an AND gate that its other operands decide are left out.
+"""Absorption: drops operands of an AND gate that its other operands decide.
 
-Where a AND NOT (a AND b) is asked for, a AND NOT b is the same, and NOT b is often there already:
-neurons that select one of several values share their condition then. What is known of inputs, that
-exactly one value of a factor is 1, decides operands too.
+a AND NOT (a AND b) is the same as a AND NOT b, and NOT b often exists already: neurons that select
+one of several values then share their condition. That exactly one value of a factor is 1 decides
+operands too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.rewriting import Rewriting
 
 MAX_IMPLIED = 200
-"""Literals that are remembered to be implied by one; of gates that imply more, their operands."""
+"""How many implied literals to remember of one; gates that imply more keep just their operands."""
 
 Literals = frozenset[int]
 
 
 class Absorption(Rewriting):
-    """Rewrites AND gates with as few operands as their other operands leave undecided."""
+    """Rewrites AND gates without the operands that their other operands decide."""
 
     def __init__(self, netlist: Netlist) -> None:
         super().__init__(netlist)
@@ -46,20 +46,20 @@ class Absorption(Rewriting):
             operands = fewer
 
     def implied(self, literal: int) -> Literals:
-        """Return what is 1 wherever a literal is."""
+        """Return the literals that are 1 wherever a literal is 1."""
         found = self._implied.get(literal)
         if found is None:
             found = self._implied[literal] = frozenset([literal])
         return found
 
     def _denied(self, literal: int) -> Literals:
-        """Return what is 0 wherever a literal is 1."""
+        """Return the literals that are 0 wherever a literal is 1."""
         if literal not in self._opposite:
             self._opposite[literal] = frozenset(other ^ 1 for other in self.implied(literal))
         return self._opposite[literal]
 
     def _flattened(self, literals: Iterable[int]) -> set[int]:
-        """Return new operands, with those of AND gates that nothing else reads."""
+        """Return the new operands, flattening AND gates that nothing else reads."""
         found: set[int] = set()
         for literal in literals:
             new = self.new(literal)
@@ -68,7 +68,7 @@ class Absorption(Rewriting):
         return found
 
     def _undecided(self, operands: set[int], known: set[int], again: set[int]) -> set[int]:
-        """Return the operands less those that others imply, each negated AND without known parts."""
+        """Return the operands that others do not decide, and negated ANDs without known parts."""
         left: set[int] = set()
         for literal in operands - again:
             parts = self.operands(literal) if literal & 1 else ()
@@ -79,7 +79,7 @@ class Absorption(Rewriting):
         return self._completed(left)
 
     def _completed(self, operands: set[int]) -> set[int]:
-        """Replace the negations of all values but one of a factor by that value."""
+        """Replace the negations of all values of a factor but one by that value."""
         negated = [self.one_hot[x ^ 1] for x in operands if x & 1 and x ^ 1 in self.one_hot]
         for group, times in Counter(negated).items() if len(negated) > 1 else ():
             if times == len(group) - 1 > 1:
@@ -101,7 +101,7 @@ class Absorption(Rewriting):
 
 
 def _known(implied: Iterable[Literals]) -> tuple[set[int], set[int]]:
-    """Return what any of several literals implies, and what more than one of them does."""
+    """Return what any of the literals implies, and what more than one of them implies."""
     known: set[int] = set()
     again: set[int] = set()
     for literals in implied:

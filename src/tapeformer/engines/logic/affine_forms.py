@@ -1,4 +1,4 @@
-"""Affine forms over the bits of a model, and the forms that its matrices make of them."""
+"""Affine forms over the bits of a model, and what its matrices turn them into."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Term = tuple[int, int]
 
 
 class AffineForm(NamedTuple):
-    """constant + the sum of coefficient * node, over different nodes in increasing order."""
+    """constant + the sum of coefficient * node, over distinct nodes in increasing order."""
 
     constant: int = 0
     terms: tuple[Term, ...] = ()
@@ -58,7 +58,7 @@ def vector_sum(left: Sequence[AffineForm], right: Sequence[AffineForm]) -> list[
 
 
 NodeGroup = tuple[int, ...]
-"""Nodes that are always read together, most likely as parts of one sum."""
+"""Nodes that are always read together, most likely because they are parts of one sum."""
 
 
 def read_together(matrix: Matrix, forms: Sequence[AffineForm]) -> list[list[NodeGroup]]:

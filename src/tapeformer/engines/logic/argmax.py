@@ -1,4 +1,4 @@
-"""The argmax of each factor as gates: the first value where several tie, and the margin."""
+"""The argmax of each factor as gates: the first value on ties, and the margin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapeformer.engines.logic.threshold_synthesis import MAX_SLACK, Bounds, Thre
 class ArgmaxSynthesis:
     """Builds one argmax after another, and the smallest margin among them.
 
-    `proven_margin` is 1 where some factor's margin is proven to be 1, otherwise None.
+    `proven_margin` is 1 if some factor's margin is proven to be 1, otherwise None.
     """
 
     def __init__(self, synthesis: ThresholdSynthesis) -> None:
@@ -23,7 +23,7 @@ class ArgmaxSynthesis:
         self._margins: list[list[int]] = []
 
     def argmax(self, logits: Sequence[AffineForm]) -> tuple[int, ...]:
-        """Return a literal for each value: whether it is chosen."""
+        """Return a literal for each value, which says whether it is chosen."""
         if len(logits) == 1:
             return (TRUE,)
         bounds = [self.synthesis.bounds(form) for form in logits]
@@ -58,7 +58,7 @@ class ArgmaxSynthesis:
     def _of_numbers(
         self, logits: Sequence[AffineForm], bounds: Sequence[Bounds]
     ) -> tuple[int, ...]:
-        """Compare logits as numbers, one value after another, keeping the best and the second."""
+        """Compare logits as numbers, one after another, keeping the best and the second best."""
         low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
         width = (high - low + 1).bit_length()
         values = [self._vector(linear_combination(-low, [(1, form)]), width) for form in logits]
@@ -88,7 +88,7 @@ class ArgmaxSynthesis:
         return self.vectors.multiplexer(self.vectors.less(left, right), right, left)
 
     def _last(self, improves: Sequence[int]) -> tuple[int, ...]:
-        """Return the last value that was better than all before it."""
+        """Choose the last value that was better than all before it."""
         later, chosen = FALSE, []
         for wins in reversed(improves):
             chosen.append(self.graph.conjunction([wins, later ^ 1]))
@@ -96,7 +96,7 @@ class ArgmaxSynthesis:
         return tuple(reversed(chosen))
 
     def margin(self) -> list[int]:
-        """Return the smallest margin that was not proven as a bit vector; empty if all were."""
+        """Return the smallest unproven margin as a bit vector; empty if all margins are proven."""
         if not self._margins:
             return []
         if self.proven_margin is not None:

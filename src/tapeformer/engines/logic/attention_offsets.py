@@ -1,4 +1,4 @@
-"""How far back each head attends, as a function of how many tokens are visible."""
+"""How far back each head attends, as a function of the number of visible tokens."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tapeformer.weights.positions import encoding
 from tapeformer.weights.record import TransformerWeights
 
 FOR_EVER = 1 << 62
-"""More tokens than any run makes."""
+"""More tokens than any run can make."""
 
 
 class AttentionOffsets:
-    """The offsets of all heads, which change at a few numbers of visible tokens only."""
+    """The offsets of all heads, which change only at a few numbers of visible tokens."""
 
     def __init__(self, weights: TransformerWeights, offsets: Sequence[int], window: int) -> None:
         positions = encoding(weights, offsets, window)
@@ -33,28 +33,28 @@ class AttentionOffsets:
 
     @property
     def farthest(self) -> NDArray[np.int64]:
-        """Return the farthest that each head ever looks back."""
+        """Return the farthest offset of each head."""
         farthest: NDArray[np.int64] = self._rows.max(axis=0)
         return farthest
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """Return which heads look back the farthest they ever do as soon as there is such a token."""
+        """Return which heads keep to their farthest offset once there is a token that far back."""
         first = np.searchsorted(self._starts, self.farthest + 1, side="right") - 1
         later = np.arange(len(self._rows))[:, None] >= first
         found: NDArray[np.bool_] = ((self._rows == self.farthest) | ~later).all(axis=0)
         return found
 
     def at_each(self, visible: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the same as `at` for several numbers of visible tokens; for ever is `FOR_EVER`."""
+        """Return `at` for several numbers of visible tokens at once, with `FOR_EVER` for None."""
         index = np.searchsorted(self._starts, visible, side="right") - 1
         following = np.append(self._starts, FOR_EVER)[index + 1]
         return self._rows[index], np.where(following == FOR_EVER, FOR_EVER, following - visible)
 
     def at(self, visible: int) -> tuple[NDArray[np.int64], int | None]:
-        """Return the offsets for so many visible tokens, and for how many more tokens they hold.
+        """Return the offsets at a number of visible tokens, and how many more tokens they hold for.
 
-        None: for ever.
+        None means for ever.
         """
         index = int(np.searchsorted(self._starts, visible, side="right")) - 1
         last = index + 1 == len(self._starts)

@@ -1,4 +1,4 @@
-"""Bit-slicing: one word per gate, and every bit of a word is another input of a batch."""
+"""Bit-slicing: one word per gate, in which each bit belongs to another input of the batch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tapeformer.engines.logic.program import (
 )
 
 SignedWord = tuple[int, bool]
-"""The index of an operation, and whether it holds the complement of what is meant."""
+"""The index of an operation, and whether its value is the complement of the one meant."""
 
 
 def bit_sliced_program(netlist: Netlist) -> Program:
-    """Return the program in which every bit of a token, and every gate, is a word of its own."""
+    """Return the program in which each bit of a token and each gate has a word of its own."""
     return _BitSlicing(netlist).program()
 
 
@@ -59,7 +59,7 @@ class _BitSlicing:
         return self.builder.constant(0), False
 
     def _by_sign(self, literals: Iterable[int]) -> tuple[list[int], list[int]]:
-        """Split literals into words and words to be complemented."""
+        """Split literals into plain words and words to complement."""
         signs: tuple[list[int], list[int]] = ([], [])
         for literal in literals:
             word, complemented = self.words[literal >> 1]

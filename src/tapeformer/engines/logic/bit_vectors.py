@@ -1,4 +1,4 @@
-"""Unsigned integer arithmetic as gates: every binary digit of a number is a literal."""
+"""Unsigned integer arithmetic as gates: each binary digit of a number is a literal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BitVectors:
         return total
 
     def add(self, left: BitVector, right: BitVector, carry: int = FALSE) -> list[int]:
-        """Return the sum of two numbers of one width, modulo 2 ** width."""
+        """Return the sum of two numbers of the same width, modulo 2 ** width."""
         total = []
         for a, b in zip(left, right, strict=True):
             half = self.graph.xor(a, b)
@@ -44,13 +44,13 @@ class BitVectors:
         return self.add(left, [digit ^ 1 for digit in right], TRUE)
 
     def less(self, left: BitVector, right: BitVector) -> int:
-        """Return the literal that says whether one number is smaller than another."""
+        """Return the literal of left < right."""
         found = FALSE
         for a, b in zip(left, right, strict=True):
             found = self.graph.multiplexer(self.graph.xor(a, b), b, found)
         return found
 
     def multiplexer(self, condition: int, then: BitVector, otherwise: BitVector) -> list[int]:
-        """Select one of two numbers of one width."""
+        """Select one of two numbers of the same width."""
         pairs = zip(then, otherwise, strict=True)
         return [self.graph.multiplexer(condition, a, b) for a, b in pairs]

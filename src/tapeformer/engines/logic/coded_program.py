@@ -1,7 +1,7 @@
-"""A bit-sliced program in which heads fetch binary codes, so that the memory of a batch stays small.
+"""A bit-sliced program in which heads fetch binary codes, so that a batch takes little memory.
 
-Of a factor that heads fetch, the digits of its values are kept in a ring, for as many tokens as heads
-look back. Other factors are resident: a word for each value, of the newest token only.
+A factor that heads fetch has the binary digits of its values kept in a ring, for as many tokens as
+heads look back. Other factors are resident: one word per value, of the newest token only.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tapeformer.engines.logic.token_words import Row, TokenWords
 def coded_program(
     program: Program, sizes: Sequence[int], watched: Iterable[int] = ()
 ) -> tuple[Program, TokenWords]:
-    """Return the program that loads and stores kept words, and what they are.
+    """Return the program that loads and stores the kept words, and which words those are.
 
-    `watched` has factors that are resident although heads fetch them. The next token is stored by
-    operations, each after all loads of what it overwrites.
+    Factors in `watched` are resident even if heads fetch them. The next token is stored by
+    operations, each of which comes after all loads of what it overwrites.
     """
     return _Coding(program, tuple(sizes), frozenset(watched)).translated()
 
@@ -55,7 +55,7 @@ class _Coding:
         self._assign_words(read)
 
     def _kept(self, word: int) -> int:
-        """Return the factor that a word belongs to; further words are numbered after the factors."""
+        """Return the factor that a word belongs to; extra words are numbered after the factors."""
         values = len(self.factor_of)
         return self.factor_of[word][0] if word < values else len(self.sizes) + word - values
 
@@ -139,7 +139,7 @@ class _Coding:
                 raise TypeError(f"no bit-sliced operation: {operation}")
 
     def _fetched(self, kept: int, word: int, masks: tuple[tuple[int, int], ...]) -> int:
-        """Return whether the token that a head attends to has the value that a word stands for."""
+        """Return the operation that says whether a fetched factor has a word's value."""
         if kept >= len(self.sizes):
             return self.builder.add(LoadFetched(self.coded[kept], masks))
         size, value = self.sizes[kept], self.factor_of[word][1]
@@ -155,7 +155,7 @@ class _Coding:
         return [self.builder.add(LoadFetched(word, masks)) for word in words]
 
     def _encode(self, factor: int) -> None:
-        """Store the digits of a factor's next value, once every head has fetched the oldest one."""
+        """Store the digits of a factor's next value over the oldest, once all heads have loaded."""
         for head in sorted(self.heads[factor]):
             self._load(factor, ((head, ONES),))
         values = [self.index[number] for number in self._next(factor)]

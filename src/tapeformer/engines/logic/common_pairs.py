@@ -1,7 +1,7 @@
-"""Common pairs: what several ANDs, or several ORs, of many words combine is combined once.
+"""Common pairs: what several ANDs (or ORs) of many words have in common is computed once.
 
-An AND of many words is a tree of operations, and how it is cut into pairs is free. Greedily, the pair
-that most trees have becomes an operation of its own, again and again.
+An AND of many words is a tree of operations, and any pairing will do. The pair that most trees
+contain becomes an operation of its own, again and again, greedily.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tapeformer.engines.logic.program import (
 )
 
 MAX_OPERANDS = 24
-"""Trees of more operands are left as they are: they have too many pairs to count."""
+"""Trees with more operands are left alone: they have too many pairs to count."""
 
 TREES = (BinaryOpcode.AND, BinaryOpcode.OR)
-"""Operations whose order and grouping is free."""
+"""Operations that are associative and commutative."""
 
 Pair = tuple[int, int]
 
@@ -41,7 +41,7 @@ def with_common_pairs(program: Program) -> Program:
 
 
 class _Trees:
-    """The trees of each opcode: by their root, the operands that they combine."""
+    """The trees of each opcode: the operands that they combine, by root."""
 
     def __init__(self, program: Program) -> None:
         self.operations = program.operations
@@ -58,7 +58,7 @@ class _Trees:
         return operation.opcode if isinstance(operation, Binary) else None
 
     def _leaves(self, root: int, inner: set[int]) -> set[int]:
-        """Return what a tree combines; operations that only it reads are inside of it."""
+        """Return the operands of a tree; operations that only the tree reads are part of it."""
         opcode, leaves = self._opcode(root), set()
         pending = list(self.operations[root].operands)
         while pending:
@@ -78,7 +78,7 @@ class _Trees:
 
 
 class _PairSharing:
-    """Takes pairs out of the operand sets of trees; `first` is the number of the first such pair."""
+    """Takes pairs out of trees' operand sets and numbers them from `first`."""
 
     def __init__(self, trees: dict[int, set[int]], first: int) -> None:
         self.trees, self.first = trees, first
@@ -91,7 +91,7 @@ class _PairSharing:
         heapq.heapify(self.heap)
 
     def shared(self) -> dict[int, Pair]:
-        """Return the pairs that were taken out, each with the number that stands for it."""
+        """Return the pairs taken out, by the number that replaces each of them."""
         found: dict[int, Pair] = {}
         for pair in self._most_common():
             number = self.first + len(found)
@@ -101,7 +101,7 @@ class _PairSharing:
         return found
 
     def _most_common(self) -> Iterator[Pair]:
-        """Yield the pair that most trees have now, until none is in two."""
+        """Yield the pair that most trees contain at the moment, until no two trees share one."""
         while self.heap:
             times, pair = heapq.heappop(self.heap)
             now = len(self.holders[pair])
@@ -111,7 +111,7 @@ class _PairSharing:
                 heapq.heappush(self.heap, (-now, pair))
 
     def _replace(self, root: int, pair: Pair, number: int) -> None:
-        """Let a tree read a pair's number instead of the pair."""
+        """Make a tree read a pair's number instead of the pair."""
         operands = self.trees[root]
         for gone in pair:
             operands.discard(gone)
@@ -127,7 +127,7 @@ class _PairSharing:
 
 
 class _Rebuilding:
-    """Writes the operations anew, operands first."""
+    """Writes the operations again, operands first."""
 
     def __init__(self, program: Program, trees: _Trees, shared: dict[int, Pair]) -> None:
         self.old, self.trees, self.shared = program, trees, shared
@@ -135,7 +135,7 @@ class _Rebuilding:
         self.index: dict[int, int] = {}
 
     def program(self) -> Program:
-        """Write what outputs depend on, in the order of the program."""
+        """Write the operations in the order of the program, trees with their shared pairs."""
         for index, operation in enumerate(self.old.operations):
             if index in self.trees.operands:
                 self.index[index] = self._tree(index)
@@ -150,7 +150,7 @@ class _Rebuilding:
         )
 
     def _is_inner(self, index: int, operation: Operation) -> bool:
-        """Check whether an operation is inside of a tree, which is written at its root."""
+        """Check whether an operation is inside a tree, which is written at its root."""
         is_tree = isinstance(operation, Binary) and operation.opcode in TREES
         return is_tree and index not in self.trees.operands
 

@@ -10,8 +10,8 @@ from tapeformer.engines.logic.netlist import Netlist
 def fan_in_cone(netlist: Netlist, first: Iterable[int] = ()) -> list[int]:
     """Return the gates that the outputs depend on, operands first, each near its first use.
 
-    The cones of the factors in `first` come before all others. While gates are pending, the
-    complement of one's number says that all it depends on has been added.
+    The cones of the factors in `first` come before all others. On the stack of pending gates, the
+    complement of a gate's number says that everything it depends on has been added.
     """
     factors = dict.fromkeys([*first, *range(len(netlist.next_token))])
     next_token = (literal for factor in factors for literal in netlist.next_token[factor])

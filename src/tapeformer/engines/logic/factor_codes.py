@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 
 def digits_of(size: int) -> int:
-    """Return how many binary digits the values of a factor take."""
+    """Return how many binary digits encode a factor of this many values."""
     return (size - 1).bit_length()
 
 
 @cache
 def codes(size: int) -> tuple[int, ...]:
-    """Return the code of each value: 0, then powers of two, which cost no gate to decode up to three values."""
+    """Return the code of each value: 0, then powers of two (free to decode up to three values)."""
     digits = digits_of(size)
     first = [0, *(1 << digit for digit in range(digits))]
     return (*first, *(code for code in range(1 << digits) if code not in first))[:size]
@@ -23,7 +23,7 @@ def codes(size: int) -> tuple[int, ...]:
 
 @cache
 def digits_to_test(size: int, value: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the digits that must be 1 and those that must be 0 for a value: no more than needed."""
+    """Return the digits that must be 1 and those that must be 0 for a value: only those needed."""
     known = codes(size)
     code, tested = known[value], list(range(digits_of(size)))
     for digit in range(digits_of(size)):
@@ -40,7 +40,7 @@ def _agree(left: int, right: int, digits: list[int]) -> bool:
 
 @cache
 def values_by_code(size: int) -> NDArray[np.int64]:
-    """Return the value of each code; -1 where a code stands for none."""
+    """Return the value of each code; -1 for unused codes."""
     table = np.full(1 << digits_of(size), -1, np.int64)
     table[list(codes(size))] = np.arange(size)
     table.flags.writeable = False

@@ -1,9 +1,9 @@
-"""The order of a program's operations: few values alive at a time, for back ends to keep in registers.
+"""The order of a program's operations: few live values at a time, so that registers can hold them.
 
-Operations come root by root, operands first, and for processors list scheduling then moves them. Outputs
+Operations come root by root, operands first; for CPUs, list scheduling then reorders them. Outputs
 that combine very many parts, such as the guard (an OR) and the margin (an AND), would come last and
-keep all their parts alive until then: here each part is combined with the ones before it as soon as
-it can be computed.
+keep all their parts alive until then. Instead, each part is combined with the ones before it as
+soon as it can be computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tapeformer.engines.logic.program import (
 
 @dataclass
 class _Accumulator:
-    """An output that combines parts by one opcode; `total` is the operation that has all so far."""
+    """An output that combines parts by one opcode; `total` is the operation for those so far."""
 
     opcode: BinaryOpcode
     parts: frozenset[int]
@@ -34,7 +34,7 @@ class _Accumulator:
 
 
 def root_by_root(program: Program) -> Program:
-    """Return the same program, the operations of one output after those of another."""
+    """Return the same program with its operations grouped by output."""
     ordering = _Ordering(program)
     return ordering.emitted(ordering.by_roots())
 
@@ -46,7 +46,7 @@ def with_short_lifetimes(program: Program) -> Program:
 
 
 class _Ordering:
-    """Schedules the operations of one program anew."""
+    """Reorders the operations of one program."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.old = program, program.operations
@@ -61,11 +61,11 @@ class _Ordering:
         self.index: dict[int, int] = {}
 
     def by_roots(self) -> list[int]:
-        """Return all operations, those of one root after those of another."""
+        """Return all operations, grouped by root."""
         return self._cones(self._roots())
 
     def emitted(self, order: Iterable[int]) -> Program:
-        """Return the program with its operations in an order."""
+        """Return the program with its operations in this order."""
         for index in order:
             self._emit(index)
         guard, *margin = (accumulator.total for accumulator in self.accumulators)
@@ -79,7 +79,7 @@ class _Ordering:
         )
 
     def _accumulator(self, root: int, opcode: BinaryOpcode) -> _Accumulator:
-        """Return an output with the operations that a tree of one opcode combines."""
+        """Return the accumulator of an output: the parts that its tree of one opcode combines."""
         parts, pending, seen = set(), [root], {root}
         while pending:
             index = pending.pop()
@@ -101,7 +101,7 @@ class _Ordering:
         return [root for _, _, root in sorted(roots)]
 
     def _cones(self, roots: Sequence[int]) -> list[int]:
-        """Return all that the roots depend on, operands first, root by root."""
+        """Return everything that the roots depend on, operands first, root by root."""
         order: list[int] = []
         seen: set[int] = set()
         for root in roots:
@@ -123,14 +123,14 @@ class _Ordering:
         return ListScheduling(order, before, at_hand).scheduled()
 
     def _before(self, index: int) -> tuple[int, ...]:
-        """Return what must come before: operands, and the store of a word that is fetched."""
+        """Return what must come before: operands, or the store of a word that is fetched."""
         operation = self.old[index]
         if isinstance(operation, LoadFetched) and operation.word in self.stores:
             return (self.stores[operation.word],)
         return operation.operands
 
     def _ready(self, places: dict[int, int], part: int) -> int:
-        """Return the place after which the part needs nothing that other outputs compute."""
+        """Return the place after which a part needs nothing more that other outputs compute."""
         latest, pending, seen = -1, [part], {part}
         while pending:
             index = pending.pop()
@@ -154,7 +154,7 @@ class _Ordering:
 
 
 def most_alive(operations: Sequence[Operation], outputs: Iterable[int]) -> int:
-    """Count the values that are alive at once, at most: computed, and read later on."""
+    """Return the largest number of live values (computed, and yet to be read) at any time."""
     last = dict.fromkeys(outputs, len(operations))
     for index, operation in enumerate(operations):
         for operand in operation.operands:

@@ -1,7 +1,7 @@
-"""List scheduling: of the operations that can come next, the one that leaves fewest values alive.
+"""List scheduling: picks, of the operations that are ready, the one that leaves fewest values live.
 
-An operation adds a value that others will read, and ends those that it is the last to read. Values
-that are as cheap to load again as to keep do not count.
+An operation adds a live value if others will read it, and ends those that it is the last to read.
+Values that are as cheap to load again as to keep do not count.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 class ListScheduling:
-    """Puts operations into a new order, given a valid one; ties go to the first in that.
+    """Reorders operations, given a valid order; ties go to the one that comes first there.
 
-    `operands` has what each operation must come after, `free` those whose values do not count.
+    `operands` has what each operation must come after, `free` the ones whose values do not count.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class ListScheduling:
         self.heap: list[tuple[int, int, int]] = []
 
     def scheduled(self) -> Iterator[int]:
-        """Yield all operations in the new order; what is free comes before its first reader."""
+        """Yield all operations in the new order; free ones come right before their first reader."""
         for index, count in self.waiting.items():
             if not count and index not in self.free:
                 self._push(index)
@@ -49,7 +49,7 @@ class ListScheduling:
         yield index
 
     def _finish(self, index: int) -> None:
-        """Note that an operation is done: its readers may be ready, and those of its operands cheaper."""
+        """Mark an operation as done: readers may be ready, other readers of operands cheaper."""
         for reader in self.readers[index]:
             self.waiting[reader] -= 1
             if not self.waiting[reader]:
@@ -61,6 +61,6 @@ class ListScheduling:
                 self._push(min(left))
 
     def _push(self, index: int) -> None:
-        """Add a ready operation to the heap, with the number of values that it leaves alive."""
+        """Push a ready operation, ranked by how many live values it adds."""
         ended = sum(len(self.readers[x]) == 1 for x in self.operands[index] - self.free)
         heapq.heappush(self.heap, (bool(self.readers[index]) - ended, self.rank[index], index))

@@ -1,4 +1,4 @@
-"""Machine words: how many bits they have, for programs and for those who read their memory."""
+"""The size of machine words, for programs and for readers of their memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Proves which bits of a model are mutually exclusive: never 1 at the same time.
 
-For each bit we keep what its being 1 implies: sets of bits that are then 1, and sets that are then
-0, each a bit set in one Python integer. Tokens are one-hot in each factor whatever the weights are,
+For each bit we keep what follows if it is 1: the bits that are then 1, and those that are then 0,
+each a bit set in one Python integer. Tokens are one-hot in each factor whatever the weights are,
 because every factor's value is an argmax. Everything else follows from the weights.
 """
 
@@ -16,10 +16,10 @@ from tapeformer.engines.logic.affine_forms import Term
 from tapeformer.engines.logic.not_logic import NotLogicError
 
 MAX_CLAUSES = 6
-"""Clauses that are kept for a bit."""
+"""How many clauses to keep for a bit."""
 
 MAX_QUERIES = 500_000
-"""Pairs to decide before a model counts as too intricate."""
+"""How many pairs to decide before a model counts as too intricate."""
 
 T = TypeVar("T")
 Pair = tuple[int, int]
@@ -28,9 +28,9 @@ Pair = tuple[int, int]
 
 @dataclass
 class Implications:
-    """What one bit being 1 implies: bits that are 1, bits that are 0, and clauses.
+    """What follows if a bit is 1: bits that are 1, bits that are 0, and clauses.
 
-    Of each clause, a bit set too, at least one bit is 1.
+    A clause is a bit set too: at least one of its bits is 1.
     """
 
     true: int
@@ -39,7 +39,7 @@ class Implications:
 
 
 class Clique(NamedTuple):
-    """Terms of which at most one is not zero; `complete` where exactly one is not.
+    """Terms of which at most one is nonzero, or exactly one if `complete`.
 
     `low` and `high` bound their sum.
     """
@@ -52,9 +52,9 @@ class Clique(NamedTuple):
 
 @dataclass(slots=True)
 class _GrowingClique:
-    """A clique as it is found: `denied` has what each of its bits implies to be 0.
+    """A clique under construction: `denied` has the bits that each of its bits implies to be 0.
 
-    A bit that implies any of that to be 1 excludes them all.
+    A bit that implies any of those to be 1 excludes the whole clique.
     """
 
     terms: list[Term]
@@ -64,7 +64,7 @@ class _GrowingClique:
 
 
 def clique_of(terms: Sequence[Term], complete: bool = False) -> Clique:
-    """Return the clique of some terms, with the bounds of its sum."""
+    """Return some terms as a clique, with the bounds of their sum."""
     values = [coefficient for _, coefficient in terms]
     if not complete:
         values.append(0)
@@ -80,7 +80,7 @@ def _bits(numbers: int) -> Iterator[int]:
 
 
 def distinct(tuples: Iterable[tuple[T, ...]]) -> list[tuple[T, ...]]:
-    """Return each of some tuples once; equal ones are the same object."""
+    """Return each tuple once; equal tuples must be the same object."""
     return list({id(one): one for one in tuples}.values())
 
 
@@ -102,7 +102,7 @@ class SymmetricRelation:
 
 
 class MutualExclusion:
-    """What is known of all bits, in the order in which they were declared."""
+    """What is known about all bits, in order of declaration."""
 
     def __init__(self) -> None:
         self.implications: dict[int, Implications] = {}
@@ -120,15 +120,15 @@ class MutualExclusion:
             self.factor_of[bit] = factor
 
     def declare_unconstrained(self, bit: int) -> None:
-        """Declare a bit of which nothing is known."""
+        """Declare a bit about which nothing is known."""
         self.implications[bit] = Implications(1 << bit, 0)
 
     def is_unconstrained(self, bit: int) -> bool:
-        """Check whether nothing is known of a bit."""
+        """Check whether nothing is known about a bit."""
         return self.implications[bit] == Implications(1 << bit, 0)
 
     def are_exclusive(self, left: int, right: int) -> bool:
-        """Check whether two bits are proven never to be 1 together."""
+        """Check whether two bits are proven never to be 1 at the same time."""
         if self._exclusive.rows.get(left, 0) >> right & 1:
             return True
         if self._compatible.rows.get(left, 0) >> right & 1:
@@ -136,7 +136,7 @@ class MutualExclusion:
         return self._decide(left, right)
 
     def _decide(self, left: int, right: int) -> bool:
-        """Prove or fail to prove that two bits are exclusive, and remember it."""
+        """Try to prove that two bits are exclusive, and remember the result."""
         self._queries += 1
         if self._queries > MAX_QUERIES:
             raise NotLogicError("the weights are too intricate to be turned into gates")
@@ -159,7 +159,7 @@ class MutualExclusion:
         return unproven
 
     def retract(self, assumed: Iterable[Sequence[Pair]]) -> None:
-        """Take assumptions back, and all that was concluded since."""
+        """Retract assumptions, and everything concluded since."""
         for left, right in [*self._recent, *chain.from_iterable(assumed)]:
             self._exclusive.remove(left, right)
             self._compatible.remove(left, right)
@@ -188,9 +188,9 @@ class MutualExclusion:
         return not one & other and all(self._excludes(bit, other) for bit in _bits(one))
 
     def clique_cover(self, terms: tuple[Term, ...], first: Sequence[int] = ()) -> list[Clique]:
-        """Split terms greedily into cliques of one sign; the bits in `first` are taken first.
+        """Split terms greedily into cliques of one sign, starting with the bits in `first`.
 
-        All values of a factor are one clique, whatever their signs.
+        A whole factor is one clique, whatever the signs of its terms.
         """
         if first:
             coefficients = dict(terms)
@@ -211,7 +211,7 @@ class MutualExclusion:
         return [clique_of(terms, complete=True) for terms in distinct(whole.values())] + partial
 
     def _whole_factors(self, terms: Sequence[Term]) -> dict[int, tuple[Term, ...]]:
-        """Return the bits whose whole factor is among the terms, each with the factor's terms."""
+        """Return the bits whose whole factor is among the terms, each with its factor's terms."""
         coefficients = dict(terms)
         factors = (self.factor_of[node] for node, _ in terms if node in self.factor_of)
         whole: dict[int, tuple[Term, ...]] = {}
@@ -247,7 +247,7 @@ class MutualExclusion:
         return True
 
     def declare_maximum(self, bit: int, cliques: Iterable[Clique]) -> None:
-        """Declare a bit that is 1 exactly where every clique has its largest value."""
+        """Declare a bit that is 1 exactly if every clique has its largest value."""
         implied = Implications(1 << bit, 0)
         for clique in cliques:
             highest = [b for b, c in clique.terms if c == clique.high]
@@ -260,7 +260,7 @@ class MutualExclusion:
         self.implications[bit] = implied
 
     def _imply_zero(self, implied: Implications, bit: int) -> None:
-        """Add that a bit is 0; of a factor with two values, the other one is then 1."""
+        """Add that a bit is 0; in a factor of two values, the other one is then 1."""
         implied.false |= 1 << bit
         factor = self.factor_of.get(bit, ())
         if len(factor) == 2:
@@ -269,7 +269,7 @@ class MutualExclusion:
             implied.false |= other.false
 
     def _imply_one_of(self, implied: Implications, bits: list[int]) -> None:
-        """Add that one of the bits is 1: what all of them imply, and a clause."""
+        """Add that one of the bits is 1: whatever all of them imply, and a clause."""
         parts = [self.implications[bit] for bit in bits]
         true, false = parts[0].true, parts[0].false
         for part in parts[1:]:

@@ -1,4 +1,4 @@
-"""The netlist of a model: every gate, its inputs, and the outputs that make the next token."""
+"""The netlist of a model: all gates, the inputs, and the outputs that form the next token."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class FetchedBit:
 class Netlist:
     """A whole model as gates.
 
-    `token` and `next_token` have a literal for each value of each factor. `guard` is 1 where a
+    `token` and `next_token` have a literal for each value of each factor. `guard` is 1 if a
     speculation failed (some neuron is neither 0 nor 1), and then no other output is valid.
-    `margin` has the binary digits of the margin where it must be computed; `proven_margin` is what
-    is known of it without running (None: nothing). `choices` has a literal for each column that a
-    member of a family of models may choose: inputs that never change in a run.
+    `margin` has the binary digits of the margin as far as it must be computed; `proven_margin` is
+    what is known without running (None: nothing). `choices` has a literal for each column that a
+    member of a family of models may choose: inputs that do not change during a run.
     """
 
     gates: tuple[Gate, ...]
@@ -38,12 +38,12 @@ class Netlist:
 
 
 FactorValue = tuple[int, int]
-"""A factor of a token and one of its values, both by number."""
+"""A factor of a token and one of its values, both as indices."""
 
 
 @dataclass(frozen=True)
 class TokenInputs:
-    """The input gates of a netlist whose heads fetch bits of tokens only.
+    """The input gates of a netlist whose heads fetch only bits of tokens.
 
     `newest` has the factor and value of each bit of the newest token, `fetched` those of each bit
     that a head fetches, and `head` which head that is.
@@ -55,7 +55,7 @@ class TokenInputs:
 
 
 def token_inputs(netlist: Netlist) -> TokenInputs:
-    """Return the inputs of a netlist whose heads fetch bits of tokens only."""
+    """Return the input gates of a netlist whose heads fetch only bits of tokens."""
     newest = {
         literal >> 1: (factor, value)
         for factor, literals in enumerate(netlist.token)

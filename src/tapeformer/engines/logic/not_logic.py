@@ -1,7 +1,7 @@
-"""The error of a model that has no gates; who only runs machine code needs nothing else of them."""
+"""The error for a model without gates, on its own: running machine code needs nothing else here."""
 
 from __future__ import annotations
 
 
 class NotLogicError(Exception):
-    """Raised where a model cannot be turned into gates; the message says why."""
+    """Raised if a model cannot be turned into gates; the message says why."""

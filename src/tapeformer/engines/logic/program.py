@@ -1,7 +1,7 @@
-"""Straight-line programs over machine words: the form of the gates that back ends compile.
+"""Straight-line programs over machine words: the form of gates that back ends compile.
 
-A word has one bit for each input of a batch (bit-slicing), or, for a single stream, one lane for
-each of several equal parts of the model (packing). Operands are indices of earlier operations.
+A word has one bit per input of a batch (bit-slicing) or, for a single stream, one lane for each of
+several equal parts of the model (packing). Operands are indices of earlier operations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tapeformer.engines.logic.machine_words import ONES
 
 
 class BinaryOpcode(StrEnum):
-    """A bitwise operation on two words; `AND_NOT` is the first without the second."""
+    """A bitwise operation on two words; `AND_NOT` is the first without the bits of the second."""
 
     AND = "and"
     OR = "or"
@@ -48,7 +48,7 @@ class LoadToken(Operation):
 
 @dataclass(frozen=True, slots=True)
 class LoadFetched(Operation):
-    """A word of the tokens that heads attend to: of each head the lanes of a mask."""
+    """A word of the tokens that heads attend to: from each head, the lanes of its mask."""
 
     word: int
     masks: tuple[tuple[int, int], ...]
@@ -56,18 +56,18 @@ class LoadFetched(Operation):
 
 @dataclass(frozen=True, slots=True)
 class LoadChoice(Operation):
-    """Whether each input's model has chosen a column: a word that never changes in a run."""
+    """Whether each input's model has chosen a column: a word that does not change during a run."""
 
     column: int
 
 
 AT_HAND = (Constant, LoadToken, LoadChoice)
-"""Operations that are as well done again as their values kept."""
+"""Operations that cost no more to repeat than to keep their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store(Operation):
-    """What the operations that store a word share."""
+    """What operations that store a word share."""
 
     word: int
     operand: int
@@ -80,12 +80,12 @@ class Store(Operation):
 
 @dataclass(frozen=True, slots=True)
 class StoreToken(Store):
-    """Stores a further word of the newest token, for heads to fetch later."""
+    """Stores an extra word of the newest token, for heads to fetch later."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreNext(Store):
-    """Stores a word of the next token, in programs that say themselves when."""
+    """Stores a word of the next token, in programs that schedule these stores themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Binary(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Unary(Operation):
-    """What the operations on one word share."""
+    """What operations on one word share."""
 
     operand: int
 
@@ -116,14 +116,14 @@ class Unary(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Mask(Unary):
-    """The bits of a mask, all others 0."""
+    """A word masked: all bits outside the mask are 0."""
 
     mask: int
 
 
 @dataclass(frozen=True, slots=True)
 class Shift(Unary):
-    """All lanes moved to the left, or to the right where `places` is negative."""
+    """All lanes shifted to the left, or to the right if `places` is negative."""
 
     places: int
 
@@ -142,7 +142,7 @@ class AnyLane(Unary):
 
 @dataclass(frozen=True)
 class Program:
-    """Operations in order, and which of them are the outputs.
+    """Operations in order, and the indices of the outputs.
 
     A token has `width` words; the first `len(next_token)` hold its factors, and `next_token` has
     the operation that computes each of those words for the next token.
@@ -156,7 +156,7 @@ class Program:
 
 
 def renumbered(operation: Operation, index: Mapping[int, int]) -> Operation:
-    """Return an operation with the new indices of its operands."""
+    """Return an operation with its operands renumbered."""
     if isinstance(operation, Binary):
         return Binary(operation.opcode, index[operation.left], index[operation.right])
     if isinstance(operation, Unary | Store):
@@ -166,7 +166,7 @@ def renumbered(operation: Operation, index: Mapping[int, int]) -> Operation:
 
 
 class ProgramBuilder:
-    """Appends operations, each once (value numbering)."""
+    """Appends operations, each only once (value numbering)."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
@@ -174,7 +174,7 @@ class ProgramBuilder:
         self._binary_index: dict[tuple[BinaryOpcode, int, int], int] = {}
 
     def add(self, operation: Operation) -> int:
-        """Return the index of an operation, which is appended if it is new."""
+        """Return the index of an operation, appending it if it is new."""
         if isinstance(operation, Binary):
             return self.binary(operation.opcode, operation.left, operation.right)
         index = self._index.setdefault(operation, len(self.operations))
@@ -183,7 +183,7 @@ class ProgramBuilder:
         return index
 
     def binary(self, opcode: BinaryOpcode, left: int, right: int) -> int:
-        """Return the index of a binary operation; most are, so the record is made once only."""
+        """Return the index of a binary operation; they are many, so only new ones make a record."""
         key = opcode, left, right
         index = self._binary_index.get(key)
         if index is None:

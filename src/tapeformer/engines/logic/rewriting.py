@@ -1,4 +1,4 @@
-"""Rewriting a netlist: what all passes from gates to fewer gates share."""
+"""Rewriting a netlist: what all passes that reduce gates share."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ OneHot = frozenset[int]
 
 
 class Rewriting:
-    """Builds a netlist anew, gate by gate; a pass says what becomes of an AND gate.
+    """Rebuilds a netlist gate by gate; a pass overrides what becomes of an AND gate.
 
-    Inputs keep their order. `one_hot` has the group of each input literal that is in one, `cone` the
-    gates that outputs depend on, operands first.
+    Inputs keep their order. `one_hot` has the group of each input literal that is in one, `cone`
+    the gates that outputs depend on, operands first.
     """
 
     def __init__(self, netlist: Netlist) -> None:
@@ -40,7 +40,7 @@ class Rewriting:
         }
 
     def new(self, literal: int) -> int:
-        """Return what has become of a literal."""
+        """Return the new literal for an old one."""
         return self.literals[literal >> 1] ^ (literal & 1)
 
     def rewritten(self) -> Netlist:
@@ -54,7 +54,7 @@ class Rewriting:
         return self._netlist()
 
     def conjunction(self, gate: Gate) -> int:
-        """Return the literal of an AND gate, whose operands have been rewritten."""
+        """Return the new literal of an AND gate whose operands have been rewritten."""
         return self.graph.conjunction(map(self.new, gate.literals))
 
     def operands(self, literal: int) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ class Rewriting:
 def one_hot_inputs(netlist: Netlist) -> list[list[int]]:
     """Return the groups of input literals of which exactly one is 1.
 
-    The values of a factor are one, in the newest token and where a head fetches all of them.
+    The values of a factor are such a group, in the newest token and if a head fetches all of them.
     """
     groups = [[literal for literal in factor if literal > 1] for factor in netlist.token]
     factor_of = {literal: number for number, group in enumerate(groups) for literal in group}

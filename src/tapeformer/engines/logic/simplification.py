@@ -1,6 +1,6 @@
 """Simplification: a netlist with fewer gates and operands that computes the same.
 
-Each pass looks at one gate and its operands only, so parts of a model that were alike stay alike.
+Each pass looks only at a gate and its operands, so parts of a model that are alike stay alike.
 """
 
 from __future__ import annotations

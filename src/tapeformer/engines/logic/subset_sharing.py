@@ -1,4 +1,4 @@
-"""Subset sharing: an AND gate reads another one instead of all the operands that this one has."""
+"""Subset sharing: an AND gate reads another AND gate instead of all of that gate's operands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tapeformer.engines.logic.netlist import Netlist
 from tapeformer.engines.logic.rewriting import Rewriting
 
 MAX_READERS = 400
-"""Gates that read an operand: more say little about which of them have more in common."""
+"""Operands read by more gates than this say little about what those have in common."""
 
 
 class SubsetSharing(Rewriting):
@@ -25,7 +25,7 @@ class SubsetSharing(Rewriting):
                 self.readers.setdefault(literal, []).append(index)
 
     def conjunction(self, gate: Gate) -> int:
-        """Return the AND of other gates and of the operands that none of them has."""
+        """Return the AND of other gates and of the operands that none of them covers."""
         left, found = set(gate.literals), []
         if len(left) > 2:
             for subset in self._subsets(frozenset(left)):
@@ -35,14 +35,14 @@ class SubsetSharing(Rewriting):
         return self.graph.conjunction([*map(self.new, left), *found])
 
     def _subsets(self, literals: frozenset[int]) -> list[int]:
-        """Return the gates all of whose operands are among these, those with most first."""
+        """Return the gates whose operands are all among these, those with most operands first."""
         readers = (self.readers[literal] for literal in literals)
         times = Counter(x for found in readers if len(found) <= MAX_READERS for x in found)
         subsets = [x for x, count in times.items() if count == len(self.sets[x]) < len(literals)]
         return sorted(subsets, key=lambda x: (-len(self.sets[x]), x))
 
     def _literal(self, index: int) -> int:
-        """Return another gate's literal; its operands are there, but perhaps not yet the gate."""
+        """Return another gate's new literal, rewriting the gate now if that is still to come."""
         if index not in self.literals:
             self.literals[index] = self.conjunction(self.netlist.gates[index])
         return self.literals[index]

@@ -1,9 +1,9 @@
 """Sum decomposition: a neuron's input as a sum of sums that other neurons carry.
 
-What a network carries along, such as the bits of a field that other fields depend on too, is a sum of
-many bits, and a neuron that reads several of them has the sum of all as its input: bits that occur in
-more than one have larger coefficients there. Found again, each sum is a single bit, and the neuron an
-AND of these.
+What a network carries along, such as the bits of a field that other fields depend on too, is a sum
+of many bits. A neuron that reads several such sums has their total as its input, in which bits that
+occur in more than one sum have larger coefficients. Once the sums are recovered, each is a single
+bit, and the neuron is an AND of them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterable
 from tapeformer.engines.logic.affine_forms import AffineForm
 
 MAX_PARTS = 8
-"""Sums that a neuron may read."""
+"""How many sums a neuron may read."""
 
 MAX_TRIES = 200
-"""Choices of a sum that are tried for one neuron."""
+"""How many choices of a sum to try for one neuron."""
 
 
 class SumDecomposition:
-    """Finds sums, of those that are known, that add up to a form."""
+    """Finds known sums that add up to a form."""
 
     def __init__(self, sums: Iterable[AffineForm]) -> None:
         self.known: dict[int, list[AffineForm]] = {}
@@ -30,12 +30,12 @@ class SumDecomposition:
         self._tries = 0
 
     def parts(self, form: AffineForm) -> tuple[AffineForm, ...] | None:
-        """Return sums that add up to a form but for its constant, if there are some."""
+        """Return sums that add up to a form except for its constant, if there are any."""
         self._tries = MAX_TRIES
         return self._parts(dict(form.terms), MAX_PARTS)
 
     def _parts(self, left: dict[int, int], most: int) -> tuple[AffineForm, ...] | None:
-        """Return at most so many sums that add up to what is left: rare nodes are looked at first."""
+        """Return at most `most` sums that add up to what is left, trying rare nodes first."""
         if not left:
             return ()
         rarest = min(left, key=lambda node: (len(self.known.get(node, ())), node))
@@ -49,7 +49,7 @@ class SumDecomposition:
 
 
 def _holds(left: dict[int, int], node: int, coefficient: int) -> bool:
-    """Check whether a term can be taken out without changing its sign."""
+    """Check whether a term can be subtracted without overshooting zero."""
     have = left.get(node, 0)
     return 0 < coefficient <= have or have <= coefficient < 0
 

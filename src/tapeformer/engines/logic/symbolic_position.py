@@ -1,6 +1,6 @@
-"""Symbolic evaluation: one position of a model on affine forms instead of numbers.
+"""Symbolic evaluation: one position of a model, on affine forms instead of numbers.
 
-Neurons that only carry a value vanish; every other becomes gates. Nothing is assumed of the
+Neurons that only carry a value vanish; all others become gates. Nothing is assumed about the
 weights: what is not proven is guarded.
 """
 
@@ -29,7 +29,7 @@ from tapeformer.weights.record import Layer
 class SymbolicPosition:
     """Evaluates the newest position: its token, what heads fetch for it, the residual stream.
 
-    For all models of a family at once: `choices` has a bit for each column that a member may choose.
+    It covers all models of a family: `choices` has a bit for each column that a member may choose.
     """
 
     def __init__(self, family: WeightFamily) -> None:
@@ -83,7 +83,7 @@ class SymbolicPosition:
     def _neurons(
         self, rows: Sequence[AffineForm], together: Sequence[Sequence[NodeGroup]]
     ) -> list[AffineForm]:
-        """Return the neurons of a map; where one adds up sums that others carry, their conjunction."""
+        """Return a map's neurons; one that adds up sums that others carry becomes their AND."""
         neurons: dict[int, AffineForm] = {}
         overlapping = [i for i, row in enumerate(rows) if any(abs(c) > 1 for _, c in row.terms)]
         for index in sorted(set(range(len(rows))).difference(overlapping)):
@@ -97,7 +97,7 @@ class SymbolicPosition:
         return [neurons[index] for index in range(len(rows))]
 
     def _fetch(self, head: int, form: AffineForm) -> AffineForm:
-        """Return a value as a head fetches it: the same form over fetched nodes."""
+        """Return a value as a head fetches it: the same form, over fetched nodes."""
         parts = [(coefficient, self._fetch_node(head, node)) for node, coefficient in form.terms]
         return linear_combination(form.constant, parts)
 

@@ -1,4 +1,4 @@
-"""From weights to gates: the whole way, on one page."""
+"""From weights to gates: all the steps, on one page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tapeformer.weights.record import TransformerWeights
 
 
 def netlist_of(weights: TransformerWeights) -> Netlist:
-    """Return the gates that compute a model's next token; raise NotLogicError if there are none."""
+    """Return the gates that compute a model's next token; raise NotLogicError if it has none."""
     return family_netlist(family_of_one(weights))
 
 

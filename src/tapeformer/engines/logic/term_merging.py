@@ -1,7 +1,7 @@
-"""Term merging: an OR over all values of a factor but one, each AND the same rest, is one term.
+"""Term merging: an OR over all values of a factor but one, each with the same rest, is one term.
 
-A sum over the values that may arrive somewhere asks whether any does: it is the rest AND NOT the
-value that is left out.
+Sums over the values that may arrive somewhere ask whether any of them does. Such an OR is the rest
+AND NOT the value left out.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from tapeformer.engines.logic.and_inverter_graph import Gate
 from tapeformer.engines.logic.rewriting import OneHot, Rewriting
 
 TermsByRest = dict[tuple[OneHot, tuple[int, ...]], dict[int, int]]
-"""For each factor and the rest of a term: the term of each value."""
+"""For each factor and rest of a term: the term of each value."""
 
 
 class TermMerging(Rewriting):
     """Rewrites the negated operands of AND gates, which are the terms of an OR."""
 
     def conjunction(self, gate: Gate) -> int:
-        """Return the AND of a gate's operands, terms merged."""
+        """Return the AND of a gate's operands, with terms merged."""
         operands = {self.new(literal) for literal in gate.literals}
         terms = sorted(x for x in operands if x & 1 and self.operands(x))
         if len(terms) > 1:
@@ -28,7 +28,7 @@ class TermMerging(Rewriting):
         return self.graph.conjunction(operands)
 
     def _merged(self, terms: Iterable[int]) -> Iterable[tuple[int, set[int]]]:
-        """Yield terms that replace others, most at once first."""
+        """Yield merged terms and those they replace, largest merges first."""
         found = self._by_rest(terms)
         taken: set[int] = set()
         for (group, rest), values in sorted(found.items(), key=lambda item: -len(item[1])):
@@ -39,7 +39,7 @@ class TermMerging(Rewriting):
                 yield self.graph.conjunction([*rest, *(x ^ 1 for x in missing)]) ^ 1, replaced
 
     def _by_rest(self, terms: Iterable[int]) -> TermsByRest:
-        """Group terms that differ in one literal, a value of a factor."""
+        """Group terms that differ in a single literal, which is a value of a factor."""
         found: TermsByRest = {}
         for term in terms:
             literals = self.operands(term)

@@ -1,7 +1,7 @@
 """Threshold synthesis: a neuron, ReLU of an affine form over bits, becomes gates.
 
 A neuron proven to be 0 or 1 becomes one AND of ORs. Any other is computed as if it were a bit
-(speculation), and a guard says where it is not.
+(speculation), and a guard says if it is not.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from tapeformer.engines.logic.mutual_exclusion import Clique, MutualExclusion, c
 from tapeformer.engines.logic.not_logic import NotLogicError
 
 MAX_VALUE = 1 << 24
-"""Values beyond this are not exact in the other engines' float32 either."""
+"""Beyond this, values are not exact in the other engines' float32 either."""
 
 MAX_GATES = 60_000
 
 MAX_SLACK = 64
-"""How far the largest value of a neuron may be above its threshold."""
+"""How far a neuron's largest value may be above its threshold."""
 
 Bounds = tuple[int, int]
 """The least and the largest value."""
 
 
 class ThresholdSynthesis:
-    """The nodes of a model, each a bit: of tokens, of what heads fetch, of neurons.
+    """The nodes of a model, each of them a bit: of tokens, of what heads fetch, of neurons.
 
-    `guards` has a literal for each speculation that is 1 where it fails.
+    `guards` has a literal for each speculation, which is 1 if it fails.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class ThresholdSynthesis:
         self._differences: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def add_node(self, literal: int) -> int:
-        """Add a node; the caller declares what is known of it."""
+        """Add a node; the caller declares what is known about it."""
         if len(self.graph.gates) > MAX_GATES:
             raise NotLogicError("the logic would be too large")
         self.literals.append(literal)
@@ -71,7 +71,7 @@ class ThresholdSynthesis:
         return low, high
 
     def relu(self, form: AffineForm, together: Sequence[NodeGroup] = ()) -> AffineForm:
-        """Return a neuron's form: its input where that is never negative, else a new node.
+        """Return a neuron's form: its input if that is never negative, else a new node.
 
         `together` has nodes that are likely to be parts of one sum.
         """
@@ -84,9 +84,9 @@ class ThresholdSynthesis:
         return self._neurons[form]
 
     def conjunction(self, form: AffineForm, parts: Sequence[AffineForm]) -> AffineForm | None:
-        """Return the neuron of a form whose parts are bits, all of which it needs; else None.
+        """Return a neuron as the AND of its form's parts, or None if it is not.
 
-        The parts add up to the form but for its constant.
+        The parts add up to the form except for its constant; all must be bits, and all be needed.
         """
         rest = form.constant - sum(part.constant for part in parts)
         bounds = [self.speculative_bounds(part) for part in parts]
@@ -101,7 +101,7 @@ class ThresholdSynthesis:
         return self._neurons[form]
 
     def _fold_differences(self, form: AffineForm) -> AffineForm:
-        """Replace each difference of a bit and bits that imply it by one node."""
+        """Replace each bit minus bits that imply it by a single node."""
         implying = self._implying(form)
         if not implying:
             return form
@@ -135,7 +135,7 @@ class ThresholdSynthesis:
         return found
 
     def _exclusive_among(self, bits: Sequence[int]) -> list[int]:
-        """Return as many of the bits, taken in order, as exclude each other."""
+        """Return bits that exclude each other, chosen greedily in order."""
         found: list[int] = []
         for bit in bits:
             if all(self.exclusion.are_exclusive(bit, one) for one in found):
@@ -143,7 +143,7 @@ class ThresholdSynthesis:
         return found
 
     def _difference(self, bit: int, taken: tuple[int, ...]) -> int:
-        """Return the node that is 1 where a bit is 1 and none of those that imply it."""
+        """Return the node that is 1 if a bit is 1 and none of these bits that imply it is."""
         if (bit, taken) not in self._differences:
             parts = [self.literals[bit], *(self.literals[other] ^ 1 for other in taken)]
             node = self._differences[bit, taken] = self.add_node(self.graph.conjunction(parts))
@@ -166,7 +166,7 @@ class ThresholdSynthesis:
         return AffineForm(0, ((node, 1),))
 
     def _relu_cover(self, form: AffineForm, together: Sequence[NodeGroup]) -> list[Clique]:
-        """Return a clique cover; where its bound is above 1, try groups as exclusive, guarded."""
+        """Return a clique cover; if its bound exceeds 1, try groups as exclusive, with guards."""
         first = [bit for group in together for bit in group]
         cliques = self.exclusion.clique_cover(form.terms, first)
         if self._bounds(form, cliques)[1] <= 1:
@@ -181,7 +181,7 @@ class ThresholdSynthesis:
         return cliques
 
     def _more_than_one(self, bits: Sequence[int]) -> int:
-        """Return whether two bits or more are 1: a tree, so that equal parts stay side by side."""
+        """Return whether two or more bits are 1, by a tree, so that equal parts stay together."""
         counts = [(self.literals[bit], FALSE) for bit in bits]
         while len(counts) > 1:
             pairs = [counts[index : index + 2] for index in range(0, len(counts), 2)]
@@ -195,7 +195,7 @@ class ThresholdSynthesis:
         return some, self.graph.disjunction([left[1], right[1], both])
 
     def as_literal(self, form: AffineForm) -> int:
-        """Return a form that should be 0 or 1 as a literal; guards check what is not proven."""
+        """Return the literal of a form that should be 0 or 1; guards check what is not proven."""
         form = self._fold_differences(form)
         cliques = self._speculative_cover(form)
         low, high = self._bounds(form, cliques)
@@ -206,9 +206,9 @@ class ThresholdSynthesis:
         return self._at_least(1, high, cliques)
 
     def _speculative_cover(self, form: AffineForm) -> list[Clique]:
-        """Return a clique cover; where it does not prove a bit, speculate on unconstrained bits.
+        """Return a clique cover; if it does not prove a bit, speculate on unconstrained bits.
 
-        Those of one sign are assumed to be exclusive, and guards check it.
+        Those of the same sign are assumed to be exclusive, and guards check it.
         """
         cliques = self.exclusion.clique_cover(form.terms)
         low, high = self._bounds(form, cliques)
@@ -244,7 +244,7 @@ class ThresholdSynthesis:
         return within[slack]
 
     def _all_largest(self, cliques: Iterable[Clique]) -> int:
-        """Return whether every clique has its largest value: most neurons are such ANDs."""
+        """Return whether every clique has its largest value; most neurons are such ANDs."""
         all_so_far = TRUE
         for clique in cliques:
             literal = self._misses_at_most(0, clique)

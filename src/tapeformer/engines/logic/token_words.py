@@ -1,4 +1,4 @@
-"""Which words are kept of a token in the memory of a batch."""
+"""Which words of a token a batch keeps in memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Row = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TokenWords:
-    """The words that are kept of a token: those of resident factors, then ring after ring.
+    """The words kept of a token: those of resident factors, then those of one ring after another.
 
-    `resident` and `coded` have pairs of a factor and its first word; a row of `rings` has the first
-    word of a ring, how many it has, and the heads that fetch from it.
+    `resident` and `coded` have pairs of a factor and its first word; a row of `rings` has a ring's
+    first word, its number of words, and the heads that fetch from it.
     """
 
     sizes: Row
