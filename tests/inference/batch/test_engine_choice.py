@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 import tapeformer as tf
+from tapeformer.engines.gpu import driver
+from tapeformer.engines.gpu.driver import opened_ahead
+from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch import BatchModel, Inputs, engine_choice, files
 from tapeformer.inference.batch.engine_choice import SAMPLE
+from tests.engines.gpu.test_driver import built
 
 WORDS = [f"{number:b}" for number in range(SAMPLE + 44)]
 
@@ -51,6 +55,25 @@ def test_long_runs_go_to_the_gpu_and_where_it_fails_to_machine_code(
     found = answered(written, "auto")
     assert engines == [("native", SAMPLE), ("gpu", len(WORDS)), ("native", len(WORDS))]
     assert found == answered(written, "native", engine="native")
+
+
+def test_a_model_without_gates_stays_with_the_native_engine(
+    written: Path,
+    engines: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    library = built(written.parent)
+    monkeypatch.setattr(driver, "opened_ahead", lambda: opened_ahead(library))
+    monkeypatch.setattr(engine_choice, "LEAST_TOKENS", 5)
+    caplog.set_level("INFO", "tapeformer")
+    native = answered(written, "native", engine="native", layer_norm=True)
+    with pytest.raises(TapeformerError, match=r"a GPU cannot run this model.*--engine native"):
+        answered(written, "gpu", engine="gpu", layer_norm=True)
+    assert written.with_name("gpu").read_bytes() == b""
+    assert answered(written, "auto", layer_norm=True) == native
+    assert engines == [("native", SAMPLE), ("gpu", len(WORDS)), ("native", len(WORDS))]
+    assert "the GPU is not used: a GPU cannot run this model" in caplog.messages
 
 
 def test_a_gpu_pays_for_many_tokens_in_all() -> None:

@@ -7,8 +7,8 @@ tokens each. How many tokens inputs take is only known once some have ended.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,8 @@ LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
 
 LEAST_IN_ALL = 1 << 27
 """Tokens of all inputs together from which a GPU is faster than two cores: docs/native.md."""
+
+log = logging.getLogger("tapeformer")
 
 
 def run_chosen(
@@ -48,9 +50,11 @@ def run_chosen(
         if first.answered < SAMPLE:
             return Summary(len(inputs), first.outcomes)
     if pays(mean_tokens(answers), len(inputs)):
-        with suppress(TapeformerError):
-            on_gpu = replace(model, options=replace(model.options, engine="gpu"))
+        on_gpu = replace(model, options=replace(model.options, engine="gpu"))
+        try:
             return run_file(on_gpu, inputs, answers, where=where, watch=watch)
+        except TapeformerError as error:
+            log.info("the GPU is not used: %s", error.faults[0].what)
     return run_file(model, inputs, answers, where=where, watch=watch)
 
 

@@ -16,7 +16,7 @@ from tapeformer.dataclass import dataclass
 from tapeformer.engines.batch import BatchEngine, Budget, Ended
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
-from tapeformer.faults import TapeformerError
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.limits import Limits
@@ -68,13 +68,17 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
     """Return the engine that was asked for; NotLogicError where weights have no gates."""
     bundle = reader.bundle
     if options.engine == "gpu":
-        from tapeformer.engines.gpu.driver import opened_ahead
+        from tapeformer.engines.gpu.driver import REMEDY, opened_ahead
 
         opened = opened_ahead()  # before more is imported: the driver takes its time
         from tapeformer.engines.gpu.batch import GpuBatch
 
         batch = GpuBatch(bundle.weights, bundle.offsets, opened, options.cache)
-        batch.prepared(reader.goes_on, reader.step_values)
+        try:
+            batch.prepared(reader.goes_on, reader.step_values)
+        except NotLogicError as error:
+            what = "a GPU cannot run this model"
+            raise TapeformerError(Fault(what, got=str(error), remedy=REMEDY)) from None
         return batch
     return Batch(
         bundle.weights,
