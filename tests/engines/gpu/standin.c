@@ -16,8 +16,6 @@ static int result(const char *name)
 
 PLAIN(cuInit)
 PLAIN(cuDeviceGet)
-PLAIN(cuDevicePrimaryCtxRetain)
-PLAIN(cuDevicePrimaryCtxRelease_v2)
 PLAIN(cuCtxSynchronize)
 PLAIN(cuModuleGetFunction)
 PLAIN(cuModuleUnload)
@@ -30,6 +28,23 @@ PLAIN(cuLaunchKernel)
 #ifndef OLD
 PLAIN(cuMemFree_v2)
 #endif
+
+int retained;
+
+int cuDevicePrimaryCtxRetain(void **context)
+{
+    int found = result("cuDevicePrimaryCtxRetain");
+    *context = &retained;
+    retained += !found;
+    return found;
+}
+
+int cuDevicePrimaryCtxRelease_v2()
+{
+    int found = result("cuDevicePrimaryCtxRelease_v2");
+    retained -= !found;
+    return found;
+}
 
 static __thread int current;
 

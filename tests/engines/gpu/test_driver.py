@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +89,21 @@ def test_every_thread_has_the_context(library: str) -> None:
     for _ in range(9):  # a thread often has the number of the one before, which has ended
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(device.free_memory).result() == 10**9
+
+
+def test_a_device_that_nobody_uses_gives_its_context_back(tmp_path: Path) -> None:
+    library = built(tmp_path)
+    retained = ctypes.c_int.in_dll(ctypes.CDLL(library), "retained")
+    device = CudaDevice(library)
+    device.load(b"a module", 0)
+    assert retained.value == 1
+    del device
+    assert retained.value == 0
+    with closing(CudaDevice(library)) as closed:
+        assert retained.value == 1
+        closed.close()
+    del closed
+    assert retained.value == 0
 
 
 @pytest.mark.parametrize("opened", [CudaDevice, opened_ahead])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from threading import local
 from typing import Any
@@ -118,9 +119,16 @@ class CudaDevice:
         self._call("cuCtxSynchronize")
 
     def close(self) -> None:
-        """Unload the module and release the context."""
-        self._unload()
-        self._call("cuDevicePrimaryCtxRelease_v2", self._device)
+        """Unload the module and release the context; closing again does nothing."""
+        if self._context:
+            self._unload()
+            self._call("cuDevicePrimaryCtxRelease_v2", self._device)
+            self._context = c_void_p()
+
+    def __del__(self) -> None:
+        """Release the context once nobody uses the device, so that it does not outlive a batch."""
+        with suppress(TapeformerError, AttributeError):  # one that never opened has no context
+            self.close()
 
     def _unload(self) -> None:
         if self._module:
