@@ -61,6 +61,10 @@ class Fault:
         return f"{where}{self.severity.value}: " + "; ".join(parts)
 
 
+OUT_OF_MEMORY = Fault("out of memory", remedy="give fewer --levels or less --space")
+"""For work that was told to others, who have no memory for it."""
+
+
 class TapeformerError(Exception):
     """Bad input of any kind; carries every fault that was found, not only the first."""
 

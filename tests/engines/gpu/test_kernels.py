@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -19,8 +19,9 @@ from tapeformer.engines.batch import Budget, Ended, prompts_of
 from tapeformer.engines.gpu import cache as cache_of_kernels
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.kernel import Kernel, kernel_of
-from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS
+from tapeformer.engines.gpu.memory_layout import BLOCK_INPUTS, LARGEST_RING, Ring
 from tapeformer.engines.gpu.ptx import ptx_of
+from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_names
 from tapeformer.inference.decode import Reader
@@ -99,6 +100,21 @@ def test_a_device_without_room_keeps_nothing(room: int) -> None:
     with pytest.raises(TapeformerError, match="too little free memory"):
         list(batch.run(prompts, reader.goes_on, reader.step_values, Budget(9, 9)))
     device.close()
+
+
+def test_a_window_whose_places_need_more_than_32_bits_is_refused() -> None:
+    bundle = bundle_of("no input")
+    reader, last = Reader(bundle), len(bundle.offsets) - 1
+
+    def rings(offset: int) -> Sequence[Ring]:
+        far = (*bundle.offsets[:-1], offset)
+        return kernel_of(bundle.weights, far, reader.goes_on, reader.step_values).layout.rings
+
+    widest = max((ring for ring in rings(7) if last in ring.heads), key=lambda ring: ring.words)
+    most = (LARGEST_RING - 1) // (widest.block_bytes // widest.length)
+    assert max(ring.length for ring in rings(most - 1)) == most
+    with pytest.raises(NotLogicError, match="4 GiB or more"):
+        rings(most)
 
 
 @pytest.mark.parametrize("name", MODELS)

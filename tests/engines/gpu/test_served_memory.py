@@ -18,6 +18,8 @@ from tapeformer.engines.gpu.served_memory import RemoteMemory, ServedMemory
 from tapeformer.faults import Fault, TapeformerError
 from tests.engines.gpu.processor_device import ProcessorDevice
 
+MOST = 1 << 20
+
 
 class Numbers(ProcessorDevice):
     """Memory in which every place has its own number."""
@@ -26,7 +28,9 @@ class Numbers(ProcessorDevice):
         """Need no kernels."""
 
     def download(self, address: int, size: int) -> NDArray[np.uint8]:
-        """Count upwards; fail below 0."""
+        """Count upwards; fail below 0, and have no memory for more than is likely."""
+        if size > MOST:
+            raise MemoryError
         if address < 0:
             raise TapeformerError(Fault("no such place", got=str(address), remedy="go up"))
         return np.arange(address, address + size).astype(np.uint8)
@@ -42,7 +46,7 @@ def test_many_read_at_the_same_time() -> None:
     served = ServedMemory(Numbers())
     others = [remote(served) for _ in range(4)]
     with ThreadPoolExecutor(1) as pool:
-        for size in (0, 1, 7, 1 << 20):
+        for size in (0, 1, 7, MOST):
             for number, memory in enumerate(others):
                 found = pool.submit(memory.gathered, [number, 9], size).result()
                 assert (found == served.gathered([number, 9], size)).all()
@@ -56,6 +60,8 @@ def test_a_fault_of_the_device_is_told_as_it_is() -> None:
     with pytest.raises(TapeformerError) as caught:
         memory.gathered([1, -1], 1)
     assert caught.value.faults == (Fault("no such place", got="-1", remedy="go up"),)
+    with pytest.raises(TapeformerError, match="out of memory"):
+        memory.gathered([1], MOST + 1)
     assert memory.gathered([5], 1) == 5
     served.close()
 

@@ -37,8 +37,8 @@ from tapeformer.windows import Flags, Integers
 
 FEED_BYTES = 256 << 20
 """Bytes of prompt masks uploaded at once."""
-READ_BLOCKS = 8
-"""Blocks whose windows are read together."""
+READ_BLOCKS, READ_BYTES = 8, 1 << 30
+"""Blocks whose windows are read together, and about how many bytes of theirs."""
 
 
 class Blocks:
@@ -208,9 +208,11 @@ class Blocks:
         doubted, used = self._flags(DOUBTED)[blocks], self.inputs[blocks] != UNUSED
         stopped = self.stopped[blocks] & ~doubted
         columns = {**self._columns(blocks), "stopped": stopped, "doubted": doubted}
+        rings = sum(ring.block_bytes for ring in self.kernel.layout.rings)
+        together = max(1, min(READ_BLOCKS, READ_BYTES // max(1, rings)))
         for which in (used & stopped, used & doubted, used & ~stopped & ~doubted):
-            for start in range(0, len(blocks), READ_BLOCKS):
-                rows, lanes = np.nonzero(which[start : start + READ_BLOCKS])
+            for start in range(0, len(blocks), together):
+                rows, lanes = np.nonzero(which[start : start + together])
                 if len(rows):
                     yield self._ended(columns, blocks, rows + start, lanes)
 

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from tapeformer.engines.batch import Counted
 from tapeformer.engines.gpu.kernel_text import kernel_text
 from tapeformer.engines.gpu.lanes import Watched
-from tapeformer.engines.gpu.memory_layout import HeadOffsets, KernelLayout, kernel_layout
+from tapeformer.engines.gpu.memory_layout import (
+    LARGEST_RING,
+    HeadOffsets,
+    KernelLayout,
+    kernel_layout,
+)
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
 from tapeformer.engines.logic.gate_order import root_by_root
@@ -49,6 +54,8 @@ def kernel_of(
     heads = AttentionOffsets(weights, offsets, window)
     looks = HeadOffsets(heads.farthest.tolist(), heads.settled.tolist())
     layout = kernel_layout(program, sizes, looks)
+    if any(ring.block_bytes >= LARGEST_RING for ring in layout.rings):
+        raise NotLogicError("the window of 1,024 inputs takes 4 GiB or more")
     text = kernel_text(program, layout, _watched(sizes, stop, counted))
     return Kernel(
         text=text,

@@ -20,6 +20,8 @@ BLOCK_INPUTS = WORD_INPUTS * BLOCK_THREADS
 
 REGISTER_WORDS = 128
 """The newest token is kept in registers if it has at most this many words."""
+LARGEST_RING = 1 << 32
+"""Bytes of a block's ring: kernels compute where a token is in it with 32 bits."""
 SHARED_WORDS = 220
 """Otherwise, how many of its words are kept in shared memory: eight blocks fit a multiprocessor."""
 
@@ -38,6 +40,11 @@ class Ring:
     first_word: Mapping[int, int]
     words: int
     oldest_head: int | None = None
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes that the ring takes in a block's memory."""
+        return 4 * BLOCK_THREADS * self.words * self.length
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.engines.gpu.device import Address, Device
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import OUT_OF_MEMORY, Fault, TapeformerError
 
 KEY_BYTES = 32
 BACKLOG = 64
@@ -80,6 +80,8 @@ class ServedMemory:
                     found = self.gathered(*asked)
                 except TapeformerError as error:
                     connection.send(error.faults)
+                except MemoryError:
+                    connection.send((OUT_OF_MEMORY,))
                 else:
                     connection.send(())
                     connection.send_bytes(found.data)

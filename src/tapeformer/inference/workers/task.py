@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import OUT_OF_MEMORY, Fault, TapeformerError
 
 Group = TypeVar("Group", contravariant=True)
 Found = TypeVar("Found", covariant=True)
@@ -66,4 +66,4 @@ class Server:
         except TapeformerError as error:
             return error.faults, None
         except MemoryError:
-            return (Fault("out of memory", remedy="give fewer --levels or less --space"),), None
+            return (OUT_OF_MEMORY,), None
