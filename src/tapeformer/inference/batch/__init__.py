@@ -1,4 +1,4 @@
-"""Many inputs of one model: decoded at once where there is machine code, answers in order."""
+"""Many inputs of one model: run at once if there is machine code for it, answered in order."""
 
 from tapeformer.inference.batch.files import Summary, run_file
 from tapeformer.inference.batch.inputs import Inputs

@@ -1,4 +1,4 @@
-"""Inputs that have ended become lines of JSON: each its input, what all of a model share, and the rest."""
+"""Ended inputs become lines of JSON: the input, what all lines of a model share, and the rest."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from tapeformer.inference.records import Record, model_record
 
 
 class Lines(NamedTuple):
-    """Lines of JSON, one after another, and the outcome of each, "error" where there is no answer."""
+    """Lines of JSON joined by line feeds, and the outcome of each: "error" if it has no answer."""
 
     outcomes: Sequence[str]
     content: bytes
 
     def each(self) -> Iterator[Lines]:
-        """Yield line by line."""
+        """Yield each line on its own."""
         for outcome, line in zip(self.outcomes, self.content.split(b"\n"), strict=True):
             yield Lines((outcome,), line)
 
 
 class Answered(NamedTuple):
-    """The answers to a group of lines: how many came to each outcome, and their lines."""
+    """The answers to a group of inputs: how many came to each outcome, and their lines."""
 
     outcomes: Counter[str]
     content: bytes
 
 
 def joined(lines: Iterable[Lines]) -> Answered:
-    """Return lines as they are written to a file."""
+    """Join lines as they are written to a file."""
     outcomes, contents = zip(*lines, strict=True)
     return Answered(Counter(chain.from_iterable(outcomes)), b"\n".join((*contents, b"")))
 
 
 def answer_start(text: str | None, digest: str, spaced: bool) -> Record:
-    """The keys that every line begins with: what was asked of which model, and how it was read."""
+    """Return the keys that a line begins with: the input, the model, how the input was read."""
     return {"input": text, "model": digest, "spaced": spaced}
 
 
 class LineMaker:
-    """Makes the lines of one model; what all of them share is encoded once."""
+    """Makes the lines of one model; what they all share is encoded once."""
 
     def __init__(self, model: BatchModel, reader: Reader, engine: str) -> None:
         self.columns = AnswerColumns(reader, engine)

@@ -1,4 +1,4 @@
-"""The file of answers: one run at a time appends whole lines to it."""
+"""The file of answers, to which one run at a time appends whole lines."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ SYNC_SECONDS = 1.0
 
 
 class AnswerWriter:
-    """Appends to a file of answers; a power failure loses those of the last second at most."""
+    """Appends to a file of answers, and syncs it to disk about once a second."""
 
     def __init__(self, file: IO[bytes], path: Path) -> None:
         self._file, self._path, self._synced = file, path, monotonic()
 
     def cut(self, size: int) -> None:
-        """Remove what comes after so many bytes: half a line of a run that was killed."""
+        """Cut the file to this size: this removes the partial line of a run that was killed."""
         try:
             self._file.truncate(size)
         except OSError as error:
             raise _unwritable(self._path, error) from None
 
     def append(self, content: bytes) -> None:
-        """Write whole lines: the operating system has them even if this process is killed."""
+        """Write whole lines, unbuffered: they survive even if this process is killed."""
         rest = memoryview(content)
         try:
             while rest:
@@ -39,7 +39,7 @@ class AnswerWriter:
             self.sync()
 
     def sync(self) -> None:
-        """Wait until all is on the disk itself."""
+        """Wait until everything is on disk."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -49,7 +49,7 @@ class AnswerWriter:
 
 @contextmanager
 def alone_with(answers: Path) -> Iterator[AnswerWriter]:
-    """Open the file of answers, which no other run may write meanwhile."""
+    """Open the file of answers for this run alone: raise if another run is writing it."""
     if answers.exists() and not answers.is_file():
         raise _unwritable(answers, OSError(0, "it is not a file"))
     try:
@@ -69,7 +69,7 @@ def alone_with(answers: Path) -> Iterator[AnswerWriter]:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Return whether this run has the file for itself; the lock goes with the process, even if killed."""
+    """Lock the file for this run and say whether that worked; the lock ends with the process."""
     try:
         import fcntl
     except ImportError:

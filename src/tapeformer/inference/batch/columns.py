@@ -1,4 +1,4 @@
-"""What inputs that end together came to, as JSON: columns of text instead of an object for each."""
+"""The outcomes of inputs that end together, as JSON made from columns, not object by object."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from tapeformer.inference.records import OUTCOME_KEYS, outcome_record
 from tapeformer.simulator.outcome import Outcome
 
 ERROR = "error"
-"""The outcome of an input that is refused, and the key of the reason."""
+"""The outcome of a refused input, and the key of the reason."""
 
 Ending = tuple[str, str]
-"""The outcome of an input, and the JSON that its line ends with, after the keys of its model."""
+"""An input's outcome, and the JSON that ends its line, after the keys of its model."""
 
 encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def ending(found: Found) -> Ending:
-    """Return the end of one input's line."""
+    """Return the outcome of one input and the end of its line."""
     if isinstance(found, TapeformerError):
         return ERROR, encoded({ERROR: str(found)})[1:]
     return found.outcome.value, encoded(outcome_record(found))[1:]
 
 
 class AnswerColumns:
-    """Reads blocks of one model."""
+    """Turns blocks of one model into the ends of lines."""
 
     def __init__(self, reader: Reader, engine: str) -> None:
         self.reader, self.engine = reader, engine
         self.glue = " " if self.reader.bundle.answer["spaced"] else ""
 
     def endings(self, block: Block) -> Iterable[Ending]:
-        """Return the end of the line of each input of a block, in order."""
+        """Return the outcome and the end of the line of each input of a block, in order."""
         decode = self.reader.decode_many
         if block.found is not None or decode is None:
             return map(ending, block.answers(self.reader, self.engine))
@@ -54,7 +54,7 @@ class AnswerColumns:
         return found if many.readable.all() else self._with_others(block, many, found)
 
     def _columns(self, block: Block, outcomes: list[str], many: DecodedMany) -> Iterator[list[Any]]:
-        """Yield a list for each place of the template."""
+        """Yield a list of values for each placeholder of the template."""
         states, symbols = _in_json(many.state_names), _in_json(many.symbol_names)
         ended = block.ended
         yield outcomes
@@ -70,7 +70,7 @@ class AnswerColumns:
     def _with_others(
         self, block: Block, many: DecodedMany, found: Iterable[Ending]
     ) -> Iterator[Ending]:
-        """Read what cannot be read together one by one."""
+        """Yield the endings, reading one by one the inputs that cannot be read together."""
         answers = block.answers(self.reader, self.engine)
         for readable, line, answer in zip(many.readable.tolist(), found, answers, strict=True):
             yield line if readable else ending(answer)
@@ -78,7 +78,7 @@ class AnswerColumns:
 
 @lru_cache(maxsize=16)
 def _template(engine: str, tapes: int) -> str:
-    """Return the end of a line with places for what differs between inputs."""
+    """Return the end of a line, with placeholders for what differs between inputs."""
     places = dict.fromkeys(OUTCOME_KEYS, "%s")
     places |= {"engine": engine, "outcome": '"%s"', "state": '"%s"', "grown": "0"}
     places["tapes"] = "[" + ", ".join(['"%s"'] * tapes) + "]"
@@ -88,5 +88,5 @@ def _template(engine: str, tapes: int) -> str:
 
 @lru_cache(maxsize=16)
 def _in_json(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names as they are written between quotes."""
+    """Return names escaped for JSON, without the quotes."""
     return tuple(encoded(name)[1:-1] for name in names)

@@ -1,6 +1,6 @@
-"""Where a batch of `auto` goes: its first inputs run as machine code, and say whether a GPU pays.
+"""The engine that `auto` picks: the first inputs run as machine code and show if a GPU pays off.
 
-A GPU takes its time to start and the host reads every answer, so it pays for many inputs of many
+A GPU is slow to start, and the host must read every answer, so it pays off for many inputs of many
 tokens each. How many tokens inputs take is only known once some have ended.
 """
 
@@ -20,13 +20,13 @@ from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.workers import Where
 
 SAMPLE = 256
-"""Inputs that say whether a GPU pays."""
+"""How many inputs to run before deciding whether a GPU pays off."""
 
 LEAST_INPUTS, LEAST_TOKENS = 1 << 12, 2_000
-"""Fewer inputs leave most of a GPU idle; below so many tokens each, reading answers takes longer."""
+"""Fewer inputs leave most of a GPU idle; with fewer tokens each, reading the answers dominates."""
 
 LEAST_IN_ALL = 1 << 27
-"""Tokens of all inputs together from which a GPU is faster than two cores: docs/native.md."""
+"""From this many tokens in total, a GPU is faster than two cores: docs/native.md."""
 
 log = logging.getLogger("tapeformer")
 
@@ -39,9 +39,9 @@ def run_chosen(
     where: Where,
     watch: Callable[[int], bool] | None = None,
 ) -> Summary:
-    """Answer every line by machine code, or on a GPU from where the first answers say that it pays.
+    """Answer every line by machine code, or on a GPU once the first answers show that it pays off.
 
-    Where that fails, machine code goes on with what is not answered, or says again what is wrong.
+    If the GPU fails, machine code resumes with the rest, or raises the same error again.
     """
     if where.cluster is not None or len(inputs) < LEAST_INPUTS or not has_gpu():
         return run_file(model, inputs, answers, where=where, watch=watch)
@@ -59,7 +59,7 @@ def run_chosen(
 
 
 def pays(tokens: float, inputs: int) -> bool:
-    """Say whether a GPU is faster for so many inputs, each of so many tokens."""
+    """Say whether a GPU is faster for this many inputs of this many tokens each."""
     return tokens >= LEAST_TOKENS and tokens * inputs >= LEAST_IN_ALL
 
 
@@ -71,14 +71,14 @@ def has_gpu() -> bool:
 
 
 def mean_tokens(answers: Path) -> float:
-    """Return how many tokens the first answers took on average; 0 where no input was answered."""
+    """Return how many tokens the first answers took on average; an error counts as 0."""
     with answers.open("rb") as lines:
         tokens = [_tokens(line) for line in islice(lines, SAMPLE)]
     return sum(tokens) / max(1, len(tokens))
 
 
 def _tokens(line: bytes) -> int:
-    """Return what a line says; a line that is no answer is refused when the run resumes from it."""
+    """Return the tokens of an answer; 0 for a line that is none, which resuming will refuse."""
     try:
         return int(json.loads(line).get("cot_tokens", 0))
     except (ValueError, TypeError, AttributeError, RecursionError):
@@ -86,7 +86,7 @@ def _tokens(line: bytes) -> int:
 
 
 def _answered(answers: Path) -> int:
-    """Count the lines of an earlier run."""
+    """Count the lines of an earlier run, up to the size of the sample."""
     if not answers.is_file():
         return 0
     with answers.open("rb") as lines:

@@ -1,7 +1,7 @@
-"""Machines with the same states and symbols, hundreds at a time: one machine code for all of their models.
+"""Machines with the same states and symbols run hundreds at a time, on shared machine code.
 
-Each machine has a model of its own. What tells it from the others, a few biases, is read from its
-weights, and the machine code is given it as data: one bit of every word for each model.
+Each machine has a model of its own. What sets it apart from the others, a few biases, is read from
+its weights and passed to the machine code as data: one bit of every word per model.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from tapeformer.sources import machine_named
 from tapeformer.weights.family import first_map
 
 MOST_SPACE = 10_000
-"""Cells of the tape in a family's models; a machine that needs more gets a model for itself."""
+"""Tape cells of a family's models; a machine that needs more gets a model of its own size."""
 
 FEWEST = 8
-"""Machines of one family that pay for machine code which serves all of them."""
+"""From this many machines on, it pays off to make machine code for their family."""
 
 HALTING = "Z"
-"""The state that machines of a family without a halting one could halt in."""
+"""The halting state of families whose machines name none."""
 
 
 def family_of(text: str) -> MachineFamily | None:
-    """Return the family of busy-beaver text: a state for each row, a symbol for each column."""
+    """Return the family of busy-beaver text: one state per row, one symbol per column."""
     if not busy_beaver.recognises(text):
         return None
     rows = text.strip().split("_")
@@ -59,7 +59,7 @@ def family_of(text: str) -> MachineFamily | None:
 
 
 def shared_families(texts: Iterable[str], options: RunOptions) -> frozenset[MachineFamily]:
-    """Return the families that have many members among all lines: groups of lines do not matter."""
+    """Return the families with enough members among all lines, however lines are grouped later."""
     if not may_share(options):
         return frozenset()
     counts = Counter(family for text in texts if (family := family_of(text)) is not None)
@@ -99,7 +99,7 @@ class FamilyRunner:
         self._records: dict[tuple[int, ...], Record] = {}
 
     def record(self, model: Bundle) -> Record:
-        """Return the record of a member's model; all but its name depends on how its biases count."""
+        """Return a member's model record, cached by the number and the range of its biases."""
         bias = first_map(model.weights).bias
         key = int(np.count_nonzero(bias)), int(bias.min()), int(bias.max())
         if key not in self._records:
@@ -107,7 +107,7 @@ class FamilyRunner:
         return {**self._records[key], "machine": model.name}
 
     def answers(self, machines: Sequence[TuringMachine]) -> list[Answer | None]:
-        """Return what each machine comes to on the empty word; None where it must run alone."""
+        """Return each machine's answer on the empty word; None if it must run alone."""
         found: list[Answer | None] = []
         for start in range(0, len(machines), self.batch.inputs):
             found += self._side_by_side(machines[start : start + self.batch.inputs])
@@ -133,5 +133,5 @@ class FamilyRunner:
 
 
 def _is_final(found: Found) -> TypeGuard[Answer]:
-    """Say whether a larger model, or another engine, would say the same."""
+    """Say whether a larger model or another engine would give the same answer."""
     return isinstance(found, Answer) and found.outcome is not Outcome.OUT_OF_SPACE

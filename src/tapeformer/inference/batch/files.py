@@ -1,8 +1,8 @@
 """A file of inputs, one per line, becomes a file of JSON lines.
 
-Answers are appended in order and in whole lines, so that a run that was killed at any moment goes
-on where it ended. Only one run at a time may append to a file, and only answers of the same model
-to the same inputs are gone on with.
+Answers are appended in order and in whole lines, so that a run killed at any moment can be resumed
+where it stopped. Only one run at a time may append to a file, and it only resumes answers of the
+same model to the same inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 GROUP_SECONDS = 0.5
 FEWEST_LINES, MOST_LINES = 256, 4096
-"""Of a group: sorted by length, the inputs of a long one end at similar times."""
+"""Bounds on a group's lines: sorted by length, inputs of a large group end at similar times."""
 DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
@@ -46,19 +46,19 @@ DIFFERING = {
     "given": "to other machines",
     "options": "with other options",
 }
-"""What is wrong with an earlier line that has another value under a key."""
+"""What is wrong with an earlier line, by the key whose value differs."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How many inputs there are, and how many have come to each outcome or to an error."""
+    """How many inputs there are, and how many came to each outcome or to an error."""
 
     inputs: int
     outcomes: Mapping[str, int]
 
     @property
     def answered(self) -> int:
-        """Inputs whose line is in the file."""
+        """How many inputs have their line in the file."""
         return sum(self.outcomes.values())
 
 
@@ -67,10 +67,10 @@ LOCAL = Where()
 
 @dataclass(frozen=True)
 class Work:
-    """What lines are turned into: a task for workers, and what answers must be like to be kept.
+    """What to do with lines: a task for workers, and what earlier answers must match to be kept.
 
-    `start` returns the keys that the answer to a line begins with; `limits` are those of steps and of
-    tokens; `group` is how many lines a worker gets at first.
+    `start` returns the keys that the answer to a line begins with; `limits` are those on steps and
+    on tokens; `group` is how many lines a worker gets at first.
     """
 
     task: Task[list[str], Answered]
@@ -87,9 +87,9 @@ def run_file(
     where: Where = LOCAL,
     watch: Callable[[int], bool] | None = None,
 ) -> Summary:
-    """Answer every line, in order, as JSON lines; answers that are there are kept.
+    """Answer every line with a JSON line, in order; earlier answers are kept.
 
-    `watch` is told now and then how many inputs are answered, and ends the run by saying False.
+    `watch` is called now and then with the number of answered inputs; it returns False to stop.
     """
     on_gpu = model.options.engine == "gpu"
     group = gpu.INPUTS if on_gpu else first_group(len(inputs), where)
@@ -108,14 +108,14 @@ def run_file(
 
 
 def first_group(lines: int, where: Where = LOCAL) -> int:
-    """Return the lines of the first groups: as many as a vector register has bits, if all cores get some."""
+    """Return the size of the first groups: a vector register's bits, or less to use all cores."""
     workers = 1 if where.cluster else where.processes
     return min(vector_bits(), max(FEWEST_LINES, ceil(lines / workers)))
 
 
 @contextmanager
 def _readers(model: BatchModel, inputs: int, where: Where) -> Iterator[Readers | None]:
-    """Return processes that read what a GPU of this computer makes."""
+    """Provide processes that read what a GPU of this computer makes, if one is used."""
     if model.options.engine != "gpu" or where.cluster:
         yield None
         return
@@ -132,7 +132,7 @@ def answer_file(
     where: Where,
     watch: Callable[[int], bool] | None,
 ) -> Summary:
-    """Have workers turn every line into a line of JSON, in order; answers that are there are kept."""
+    """Have workers turn every line into a JSON line, in order; earlier answers are kept."""
     with alone_with(answers) as written:
         outcomes = _resumed(written, answers, work, inputs)
         groups = Groups(islice(inputs, outcomes.total(), None), work.group)
@@ -151,7 +151,7 @@ def answer_file(
 
 
 class Groups:
-    """Lines in groups, which grow while they are answered quickly; a kill loses groups under way."""
+    """Lines in groups, which grow while answers come fast; a kill loses the groups in progress."""
 
     def __init__(self, lines: Iterator[str], size: int) -> None:
         self._lines, self._size, self._least = lines, size, size
@@ -168,9 +168,9 @@ class Groups:
         return group
 
     def answered(self, lines: int) -> None:
-        """Learn how fast answers come; a group should take a part of a second.
+        """Adapt the size of groups to the speed of answers: a group should take part of a second.
 
-        A few moments may mislead, so that groups at most double until some time has passed.
+        The first moments may mislead, so groups at most double until some time has passed.
         """
         now = monotonic()
         if self._since is None:
@@ -189,7 +189,7 @@ class Groups:
 
 
 def _resumed(written: AnswerWriter, answers: Path, work: Work, inputs: Inputs) -> Counter[str]:
-    """Return the outcomes of the inputs that are answered already; half a line at the end is removed."""
+    """Count the outcomes of earlier answers, and remove a partial line at the end."""
     outcomes: Counter[str] = Counter()
     expected, end = iter(inputs), 0
     with answers.open("rb") as lines:
@@ -206,13 +206,13 @@ def _resumed(written: AnswerWriter, answers: Path, work: Work, inputs: Inputs) -
 
 
 def _begins(half: bytes, start: Record) -> bool:
-    """Return whether half a line is the beginning of the answer that is due."""
+    """Return whether a partial line could be the beginning of the answer that is due."""
     due = json.dumps(start, ensure_ascii=False).encode()[:-1]
     return half[: len(due)] == due[: len(half)]
 
 
 def _outcome(line: bytes, start: Record, limits: tuple[int, int], place: SourceLocation) -> str:
-    """Return what an earlier line says, if it is what this run would have written."""
+    """Return an earlier line's outcome; raise unless this run could have written the line."""
     try:
         record = json.loads(line)
         differing = [DIFFERING[key] for key in start if record[key] != start[key]]
@@ -229,7 +229,7 @@ def _outcome(line: bytes, start: Record, limits: tuple[int, int], place: SourceL
 
 
 def _reached(record: Record) -> tuple[str, tuple[int, int]]:
-    """Return the outcome of an answer, its steps and its tokens; a ValueError where they are none."""
+    """Return the outcome of an answer, its steps and its tokens; ValueError if they are invalid."""
     steps, tokens = record["steps"], record["cot_tokens"]
     if type(steps) is not int or type(tokens) is not int:
         raise ValueError

@@ -1,4 +1,4 @@
-"""A file of inputs, one per line, read piece by piece: memory does not grow with the file."""
+"""A file of inputs, one per line, read in chunks: memory does not grow with the file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import IO
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 
 PIECE = 1 << 18
-"""Bytes that are read at once."""
+"""Bytes to read at once."""
 UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class Inputs:
-    """Lines of text, as often as they are asked for: an empty line is the empty word.
+    """Lines of text, which can be iterated repeatedly; an empty line is the empty word.
 
-    As a context it closes its file. What is appended to the file meanwhile is left out.
+    As a context manager it closes its file. Lines appended to the file later are ignored.
     """
 
     def __init__(self, content: bytes | IO[bytes], name: str = "", most: int | None = None) -> None:
@@ -39,7 +39,7 @@ class Inputs:
         return islice(self._lines(), self._count)
 
     def first(self, count: int) -> Inputs:
-        """Return the first lines alone."""
+        """Return only the first lines."""
         return Inputs(self._file, self._name, count)
 
     @cached_property
@@ -62,7 +62,7 @@ class Inputs:
             yield from _texts(b"".join(unended))
 
     def _pieces(self) -> Iterator[bytes]:
-        """Read the file from its start; other readers of it do not matter."""
+        """Read the file from its start; iterators over it do not disturb each other."""
         place = 0
         try:
             while piece := self._read(place):
@@ -77,7 +77,7 @@ class Inputs:
 
 
 def _texts(lines: bytes) -> list[str]:
-    """Return lines that end with a line feed, or with a carriage return before it."""
+    """Split lines at line feeds, and drop a carriage return before one."""
     text = lines.decode("utf-8", "replace")
     found = text.split("\n")
     return [line.removesuffix("\r") for line in found] if "\r" in text else found
@@ -93,7 +93,7 @@ def opened(path: Path) -> Inputs:
 
 
 def spooled(source: IO[bytes], name: str) -> Inputs:
-    """Copy what can be read only once to a file without a name."""
+    """Copy what can be read only once into a temporary file."""
     from shutil import copyfileobj
     from tempfile import TemporaryFile
 

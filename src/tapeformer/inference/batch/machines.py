@@ -1,8 +1,8 @@
 """A file of machines, one per line, each compiled into a model of its own and run on the empty word.
 
-Machines with the same states and symbols run side by side (see `families`). The model of any other is
-as small as its run allows: a direct simulation, up to the limit of steps, finds the space that it
-needs, so that nothing has to grow. All answers come from tokens alone.
+Machines with the same states and symbols run side by side (see `families`). Any other gets a model
+as small as its run allows: a direct simulation, up to the limit of steps, finds the space it needs,
+so that no model has to grow. All answers come from tokens alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tapeformer.machine.record import TuringMachine
 from tapeformer.sources import machine_named
 
 MACHINES = 8
-"""Machines in a group where each takes a part of a second."""
+"""Machines in a group, if each takes part of a second."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class MachineLines:
     families: frozenset[MachineFamily] = frozenset()
 
     def ready(self) -> Callable[[list[str]], Answered]:
-        """Return what answers a group."""
+        """Return a function that answers a group."""
         recorder = MachineRecorder(self)
         return lambda texts: joined(recorder.lines(texts))
 
     def start(self, text: str | None) -> Record:
-        """Return the keys that every line begins with: which machine, and with what options."""
+        """Return the keys that a line begins with: which machine, and a hash of the options."""
         return {"given": text, "options": self._digest}
 
     @cached_property
@@ -79,7 +79,7 @@ class MachineRecorder:
         return [found.get(number) or self._alone(text) for number, text in enumerate(texts)]
 
     def _side_by_side(self, texts: Sequence[str]) -> dict[int, Lines]:
-        """Return the answers of machines whose families share machine code, by the number of the line."""
+        """Return the answers of machines that share their family's machine code, by index."""
         families: dict[MachineFamily, list[tuple[int, TuringMachine]]] = {}
         for number, text in enumerate(texts):
             family = family_of(text) if self.task.families else None
@@ -97,7 +97,7 @@ class MachineRecorder:
         return lines
 
     def _runner(self, family: MachineFamily) -> FamilyRunner | None:
-        """Return what runs a family's machines; None where its models have no gates."""
+        """Return the runner of a family's machines; None if it cannot be made, as without gates."""
         if family not in self._runners:
             try:
                 self._runners[family] = FamilyRunner(family, self.options)
@@ -120,7 +120,7 @@ class MachineRecorder:
 
 
 def run_machine(text: str, options: RunOptions) -> Answer:
-    """Compile the machine that a line names, large enough for its limit of steps, and run it."""
+    """Compile the machine that a line names, large enough for the limit of steps, and run it."""
     source = text if is_folder(text) else machine_named(text)
     model = find_model(source, options.compile)
     bundle = model.bundle
@@ -162,7 +162,7 @@ def answer_machines(
     watch: Callable[[int], bool] | None = None,
     where: Where = LOCAL,
 ) -> Summary:
-    """Run machines whose lines were read; `watch` is told now and then how many are answered."""
+    """Run the machines on these lines; `watch` is told now and then how many are answered."""
     if options.checkpoint is not None or options.variant:
         remedy = "leave out checkpoint and the options on the engine's numbers"
         raise TapeformerError(

@@ -1,4 +1,4 @@
-"""Words become prompts for a batch: few different tokens, and which of them stands where."""
+"""Words become prompts for a batch: a few distinct tokens, and which of them stands where."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Word = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class CodedWords:
-    """Words as numbers of tokens, one word after another, each as long as `sizes` says."""
+    """Words as token ids, one word after another, with their lengths in `sizes`."""
 
     ids: NDArray[np.int32]
     sizes: Integers
@@ -29,7 +29,7 @@ class CodedWords:
         return len(self.sizes)
 
     def part(self, words: Integers) -> CodedWords:
-        """Return some of the words, by number."""
+        """Return some of the words, by index."""
         sizes = self.sizes[words]
         ends = np.cumsum(self.sizes)
         starts = np.repeat(ends[words] - sizes, sizes)
@@ -37,7 +37,7 @@ class CodedWords:
 
 
 class PromptEncoder:
-    """The tokens of one model's prompts: two for each value received, at even and odd places."""
+    """The tokens of one model's prompts: two for each symbol, for even and odd positions."""
 
     def __init__(self, reader: Reader) -> None:
         bundle = reader.bundle
@@ -53,17 +53,17 @@ class PromptEncoder:
         self.ids = {symbol: 2 * i for i, symbol in enumerate(prompt.symbols, start=self.first)}
 
     def fits(self, word: Word) -> bool:
-        """Say whether a word has a prompt here."""
+        """Say whether a word has a prompt: its length and its symbols fit the model."""
         return len(word) <= self.longest and self.ids.keys() >= set(word)
 
     def coded(self, words: Sequence[Word]) -> CodedWords:
-        """Return words that fit in numbers."""
+        """Encode words that fit."""
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         symbols = map(self.ids.__getitem__, chain.from_iterable(words))
         return CodedWords(np.fromiter(symbols, np.int32, int(sizes.sum())), sizes)
 
     def word(self, words: CodedWords, number: int) -> Word:
-        """Return one of the words as symbols."""
+        """Decode one of the words to symbols."""
         ids = words.part(np.array([number])).ids // 2 - self.first
         return tuple(self.symbols[index] for index in ids.tolist())
 
@@ -79,7 +79,7 @@ class PromptEncoder:
 
 
 class TextEncoder:
-    """Texts whose characters are symbols, many at once."""
+    """Encodes many texts at once, whose characters are symbols."""
 
     def __init__(self, encoder: PromptEncoder, allowed: Collection[str]) -> None:
         self._longest = encoder.longest
@@ -88,7 +88,7 @@ class TextEncoder:
         self._ids[[ord(letter) for letter in letters]] = list(letters.values())
 
     def coded(self, texts: Sequence[str]) -> tuple[CodedWords, Flags]:
-        """Return texts as words, and which of them are words that fit."""
+        """Encode texts as words, and say which of them fit."""
         points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
         ids = self._ids[np.minimum(points, len(self._ids) - 1)]
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))

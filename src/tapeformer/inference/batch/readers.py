@@ -1,6 +1,6 @@
-"""Processes that read what a GPU has made: to read an input takes longer than to run it.
+"""Processes that read what a GPU has made: reading an input takes longer than running it.
 
-One process has the device. It hands out parts of what has ended together, and gets their lines.
+One process owns the device. It hands out parts of what ended together, and gets their lines back.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from tapeformer.inference.workers.processes import ProcessPool
 
 MOST_READERS = 12
 FEWEST_INPUTS = 1 << 17
-"""To read fewer takes one process no longer than others take to start."""
+"""Fewer inputs take one process no longer to read than others take to start."""
 
 log = logging.getLogger("tapeformer")
 
 Part = tuple[Block, Sequence[str]]
-"""Inputs that have ended, and their texts."""
+"""Ended inputs, and their texts."""
 
 
 @dataclass(frozen=True)
 class BlockLines:
     """The task of a reader: parts become lines.
 
-    Both stand in files, which are named after each other: a pipe takes 64 KB at a time, and for each
-    time a thread of the process that has the device would have to wait for the others.
+    Both travel in files, the lines in one named after the part's. A pipe takes 64 KB at a time, and
+    each time a thread of the process that owns the device would have to wait for its other threads.
     """
 
     model: BatchModel
     engine: str
 
     def ready(self) -> Callable[[Path], Sequence[str] | OSError]:
-        """Load what is needed to read windows; then write the lines of a part, return their outcomes."""
+        """Load what reads windows; return a function that writes a part's lines to its file."""
         maker = LineMaker(self.model, Reader(self.model.bundle), self.engine)
 
         def written(part: Path) -> Sequence[str] | OSError:
@@ -60,14 +60,14 @@ class BlockLines:
 
 
 def content_of(part: Path) -> Path:
-    """Return where the lines of a part are."""
+    """Return the file for the lines of a part."""
     return part.with_suffix(".lines")
 
 
 class Readers:
-    """Some processes, or none: they begin to load what they need when the model does.
+    """Some reader processes, or none: they start to load when the model does.
 
-    What they cannot read is read by the process that has the device, only slower.
+    What they cannot read is read by the process that owns the device, only more slowly.
     """
 
     def __init__(self, model: BatchModel, count: int) -> None:
@@ -79,14 +79,14 @@ class Readers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes; whoever would have more read is stopped."""
+        """End the processes; later calls of `lines` are cancelled."""
         with self._lock:
             self._ended = True
         if self._started is not None and not self._started.exception():
             self._started.result().close()
 
     def begin(self) -> None:
-        """Start the processes, one by one, beside what is done here."""
+        """Start the processes in the background."""
         with self._lock:
             if self._count and not self._ended:
                 starter = ThreadPoolExecutor(1)
@@ -95,7 +95,7 @@ class Readers:
 
     @cached_property
     def _pool(self) -> ReaderPool | None:
-        """The processes, once they have started; None where there are none."""
+        """The processes, once they have started; None if there are none."""
         try:
             return None if self._started is None else self._started.result()
         except OSError as error:
@@ -115,14 +115,14 @@ class Readers:
 def _joined(
     parts: Sequence[Part], read: Iterator[Lines | None], maker: LineMaker
 ) -> Iterator[Lines]:
-    """Yield what others have read of windows, and make the lines of the rest here."""
+    """Yield what the readers made of windows, and make the lines of the rest here."""
     for part in parts:
         lines = next(read) if part[0].found is None else None
         yield maker.lines(*part) if lines is None else lines
 
 
 class ReaderPool:
-    """Processes that have started, and the folder through which parts and lines go."""
+    """Started processes, and the folder in which parts and lines are exchanged."""
 
     def __init__(self, task: BlockLines, count: int) -> None:
         self._folder, self._parts, self._warned = TemporaryDirectory(prefix="tapeformer"), 0, False
@@ -139,7 +139,7 @@ class ReaderPool:
         self._folder.cleanup()
 
     def lines(self, parts: Sequence[Part]) -> Iterator[Lines | None]:
-        """Yield the lines of each part; None where a file cannot be written or read."""
+        """Yield the lines of each part; None if a file cannot be written or read."""
         numbers = range(self._parts, self._parts + len(parts))
         self._parts += len(parts)
         files = [Path(self._folder.name, f"{number}.part") for number in numbers]
@@ -148,7 +148,7 @@ class ReaderPool:
             yield self._taken(file, outcomes)
 
     def _written(self, file: Path, part: Part) -> Path:
-        """Write a part; where that fails, who should read it finds no file."""
+        """Write a part; if that fails, its reader finds no file."""
         try:
             file.write_bytes(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
         except OSError as error:
@@ -157,7 +157,7 @@ class ReaderPool:
         return file
 
     def _taken(self, file: Path, outcomes: Sequence[str] | OSError) -> Lines | None:
-        """Return the lines of a part and remove both files."""
+        """Return the lines of a part, and remove both of its files."""
         try:
             if isinstance(outcomes, OSError):
                 raise outcomes
@@ -176,7 +176,7 @@ class ReaderPool:
 
 
 def warn(error: OSError) -> None:
-    """Say that other processes cannot help, and why."""
+    """Warn that other processes cannot help, and why."""
     log.warning(
         "warning: one process reads what the GPU makes: %s; the temporary folder (TMPDIR) needs "
         "room, and a name of less than 80 characters",
@@ -185,7 +185,7 @@ def warn(error: OSError) -> None:
 
 
 def useful_readers(inputs: int) -> int:
-    """Return how many processes are worth their start; a process that may start none has none."""
+    """Return how many processes are worth starting: none from a daemon, which may not start any."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     alone = cores == 1 or inputs < FEWEST_INPUTS or current_process().daemon
     return 0 if alone else min(cores or 1, MOST_READERS)

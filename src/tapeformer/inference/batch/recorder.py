@@ -1,4 +1,4 @@
-"""A model that turns lines of input into lines of JSON; equal lines are answered once."""
+"""A model that turns lines of input into lines of JSON; duplicate lines are answered once."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tapeformer.inference.batch.readers import Part, Readers
 
 MOST_KEPT = 1 << 13
-"""Answers that are kept for equal inputs to come."""
+"""How many answers to keep for duplicate inputs to come."""
 
 
 class Recorder:
-    """Makes lines of JSON of lines of input, with the help of `readers` where there are any."""
+    """Turns lines of input into lines of JSON, with the help of `readers` if there are any."""
 
     def __init__(self, model: BatchModel, readers: Readers | None = None) -> None:
         self.machine, self.spaced = model.machine, model.options.spaced
@@ -44,7 +44,7 @@ class Recorder:
         return joined(self.lines(texts))
 
     def lines(self, texts: Sequence[str]) -> list[Lines]:
-        """Return a line for each input; equal ones are answered once while they are kept."""
+        """Return a line for each input; duplicates are answered once while answers are kept."""
         new = [text for text in dict.fromkeys(texts) if text not in self.kept]
         if len(self.kept) + len(new) > MOST_KEPT:
             self.kept.clear()
@@ -54,7 +54,7 @@ class Recorder:
         return [self.kept[text] for text in texts]
 
     def _in_order(self, texts: Sequence[str]) -> list[Lines]:
-        """Return the lines of inputs in order, those together that are next to each other."""
+        """Return the lines in order of inputs; those of consecutive inputs stay in one piece."""
         placed: list[tuple[int, Lines]] = []
         for numbers, lines in self._found(texts):
             if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
@@ -64,7 +64,7 @@ class Recorder:
         return [lines for _, lines in sorted(placed, key=itemgetter(0))]
 
     def _found(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Lines]]:
-        """Yield the lines of inputs as they end, after the numbers of the inputs."""
+        """Yield the lines of inputs as they end, with the indices of the inputs."""
         fitting, words = self._words(texts)
         alone = np.ones(len(texts), bool)
         alone[fitting] = False
@@ -80,13 +80,13 @@ class Recorder:
             yield [number], self.maker.line(text, ending(self._alone(text)))
 
     def _read(self, parts: Sequence[Part]) -> Iterator[Lines]:
-        """Return the lines of parts that have ended together."""
+        """Return the lines of parts that ended together."""
         if self.readers is not None:
             return self.readers.lines(parts, self.maker)
         return (self.maker.lines(*part) for part in parts)
 
     def _words(self, texts: Sequence[str]) -> tuple[Integers, CodedWords]:
-        """Return the texts that fit, by number, and their words."""
+        """Return the indices of the texts that fit, and their words."""
         if self.runner.batch is None:
             texts = ()
         if not self.spaced:
@@ -104,7 +104,7 @@ class Recorder:
         return numbers, encoder.coded([word for _, word in kept])
 
     def _alone(self, text: str) -> Found:
-        """Return what an input comes to that does not run beside others."""
+        """Return the answer to an input that cannot run in a batch."""
         word = self._parsed(text)
         return word if isinstance(word, TapeformerError) else self.runner.alone(word)
 
@@ -123,5 +123,5 @@ class AnswerLines:
     readers: Readers | None = None
 
     def ready(self) -> Callable[[Sequence[str]], Answered]:
-        """Load the model, and its machine code where there is any."""
+        """Load the model, and its machine code if it has any."""
         return Recorder(self.model, self.readers).answered

@@ -68,7 +68,7 @@ def answer_lines(
     watch: Callable[[int], bool] | None = None,
     where: Where = LOCAL,
 ) -> Summary:
-    """Answer lines that were read; `watch` is told now and then how many are answered."""
+    """Answer these lines; `watch` is told now and then how many are answered."""
     lines = (line.split() if options.spaced else line for line in inputs)
     bundle = model.for_words(max(map(len, lines), default=0))
     batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
@@ -77,14 +77,14 @@ def answer_lines(
 
 
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:
-    """Return how far each word may go; edited or learned parameters get a limit in any case."""
+    """Return the options of a batch; edited or learned parameters always get a limit of tokens."""
     most = options.max_tokens or most_tokens(bundle) or MOST_TOKENS
     engine = "gpu" if options.engine == "gpu" else "native"
     return BatchOptions(engine, options.max_steps, most, options.spaced)
 
 
 def check_batch(options: RunOptions) -> None:
-    """Refuse options that a batch cannot follow, rather than leave them out silently."""
+    """Refuse options that a batch cannot follow, rather than ignore them silently."""
     if options.checkpoint is not None:
         raise _refused("a batch resumes from its answers", "leave out checkpoint")
     if options.engine not in ENGINES or options.variant:
@@ -112,7 +112,7 @@ def _listed(words: Iterable[Word]) -> Sequence[Word]:
 
 
 def path_of(name: str, given: object) -> Path:
-    """Return a path that an argument of some name gives."""
+    """Return the path that an argument gives; raise an error with its name if it is none."""
     if not isinstance(given, str | os.PathLike) or "\0" in str(given):
         what, got = f"bad `{name}`", described(given)
         remedy = "give the path of a file as a str or a Path"

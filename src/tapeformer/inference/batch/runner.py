@@ -1,4 +1,4 @@
-"""Many inputs of one model: at once by machine code or on a GPU, one by one where there are no gates."""
+"""Many inputs of one model: at once by machine code or on a GPU, one by one without gates."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from tapeformer.inference.answer import Answer
 
 MOST_TOKENS = 1 << 62
-"""Tokens that an input may take where no limit is given."""
+"""How many tokens an input may take if no limit is given."""
 
 Found: TypeAlias = "Answer | TapeformerError"
-"""What an input comes to: an answer, or why it does not fit the model."""
+"""The result of an input: an answer, or an error, such as why it does not fit the model."""
 
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How far each input may go, how lines are read, and where machine code is kept.
+    """How far each input may go, how lines are read, and where machine code is cached.
 
-    Without a folder it is kept in the user's. `processes`: how many run side by side; where they do
-    not all find memory, each answers fewer inputs at once.
+    `cache` defaults to the user's cache folder. `processes`: how many run side by side; if memory
+    is too small for all of them, each answers fewer inputs at once.
     """
 
     engine: str = "native"
@@ -51,13 +51,13 @@ class BatchOptions:
 
     @property
     def limits(self) -> Limits:
-        """How far an input may go that runs alone."""
+        """How far an input that runs alone may go."""
         return Limits(self.max_steps, self.max_tokens)
 
 
 @dataclass(frozen=True, eq=False)
 class BatchModel:
-    """A machine, its model, and what is asked of them: all that answers depend on."""
+    """A machine, its model and the options: everything that answers depend on."""
 
     machine: TuringMachine
     bundle: Bundle
@@ -65,12 +65,12 @@ class BatchModel:
 
 
 def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
-    """Return the engine that was asked for; NotLogicError where weights have no gates."""
+    """Return the engine that was asked for; NotLogicError if the weights have no gates."""
     bundle = reader.bundle
     if options.engine == "gpu":
         from tapeformer.engines.gpu.driver import REMEDY, opened_ahead
 
-        opened = opened_ahead()  # before more is imported: the driver takes its time
+        opened = opened_ahead()  # before more imports: the driver is slow to start
         from tapeformer.engines.gpu.batch import GpuBatch
 
         batch = GpuBatch(bundle.weights, bundle.offsets, opened, options.cache)
@@ -91,9 +91,9 @@ def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Inputs that have ended together, by their numbers, each after `prompt_tokens` of its own.
+    """Inputs that ended together, by number, with the length of each one's prompt.
 
-    `found` has what they came to where that is not to be read from their windows.
+    `found` has their results if those cannot be read from their windows.
     """
 
     numbers: Integers
@@ -103,7 +103,7 @@ class Block:
     found: list[Found] | None = None
 
     def answers(self, reader: Reader, engine: str) -> Iterator[Found]:
-        """Yield what each input came to; edited weights may make windows that mean nothing."""
+        """Yield the result of each input; an error if edited weights made a meaningless window."""
         if self.found is not None:
             return iter(self.found)
         return answers_of(reader, engine, self.ended, self.prompt_tokens, self.seconds)
@@ -125,11 +125,11 @@ class BatchRunner:
 
     @property
     def engine(self) -> str:
-        """The name of the engine that answers many inputs at once."""
+        """The name of the engine that answers many inputs at once; "" if there is none."""
         return self.batch.name if self.batch is not None else ""
 
     def answers(self, words: Sequence[Word]) -> list[Found]:
-        """Return what each input comes to, in order; an input that does not fit gives its error."""
+        """Return the result of each input, in order; an input that does not fit gives its error."""
         found: list[Found | None] = [None] * len(words)
         fitting = []
         for index, word in enumerate(words):
@@ -145,9 +145,9 @@ class BatchRunner:
         return [answer for answer in found if answer is not None]
 
     def blocks(self, words: CodedWords) -> Iterator[list[Block]]:
-        """Run words that fit, those of similar lengths together; yield those that end together.
+        """Run words that fit, those of similar length together; yield those that end together.
 
-        Their windows are valid until the next ones are asked for.
+        Their windows are only valid until the next ones are asked for.
         """
         order = np.argsort(words.sizes, kind="stable")
         size = self.batch.inputs if self.batch is not None else 1
@@ -169,7 +169,7 @@ class BatchRunner:
             ]
 
     def _known(self, words: CodedWords, ended: Ended) -> list[Found] | None:
-        """Return what inputs came to where windows do not say it."""
+        """Return the results of inputs if windows alone cannot tell them, else None."""
         if ended.doubted.any():
             return [self.alone(self.encoder.word(words, n)) for n in ended.inputs.tolist()]
         if self.rest and not ended.stopped.any():
@@ -177,7 +177,7 @@ class BatchRunner:
         return None
 
     def _continued(self, words: CodedWords, ended: Ended) -> Iterator[Found]:
-        """Go on with inputs that have fewer steps left than a token makes: one may end in those."""
+        """Continue inputs with fewer steps left than a token makes: one may still end in them."""
         from tapeformer.inference.generation import Counters, Generation, finished
 
         columns = (ended.inputs, ended.tokens, ended.counted, ended.before, ended.margin)
@@ -190,7 +190,7 @@ class BatchRunner:
             yield _or_error(partial(finished, run, self.options.limits))
 
     def alone(self, word: Word) -> Found:
-        """Return an input that machine code cannot decide, by the sparse engine."""
+        """Return the result of an input that machine code cannot decide, from the sparse engine."""
         from tapeformer.inference.generation import generate
 
         options = self.options
@@ -208,7 +208,7 @@ class BatchRunner:
 def answers_of(
     reader: Reader, engine: str, ended: Ended, prompt_tokens: Integers, seconds: float
 ) -> Iterator[Found]:
-    """Yield what the last windows of inputs say; edited weights may make some that mean nothing."""
+    """Yield the answers in the last windows of inputs; an error for a meaningless window."""
     from tapeformer.inference.answer import Answer
 
     verdicts = reader.outcomes(ended.windows)
@@ -235,7 +235,7 @@ def answers_of(
 
 
 def _or_error(make: Callable[[], Answer]) -> Found:
-    """Return an answer, or the error instead: edited weights may make windows that mean nothing."""
+    """Return an answer, or the error: edited weights may make meaningless windows."""
     try:
         return make()
     except TapeformerError as error:
