@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster: the task travels to each worker once, also to those that come later."""
+"""Workers of a Dask cluster: each gets the task once, also those that join later."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tapeformer.faults import Fault, TapeformerError, quoted
 from tapeformer.inference.workers.task import Server, Task
 
 CONNECT = 10
-"""Seconds in which a scheduler must answer."""
+"""Seconds within which a scheduler must answer."""
 EXTRA = "cluster"
 LOGGERS = ("distributed", "distributed.client", "tornado.application")
-"""They would print a traceback where the scheduler is gone, which is told in one message."""
+"""They would print tracebacks when the scheduler is gone; we report that in one message."""
 
 servers: dict[str, Server] = {}
-"""Tasks of this process, where it is a worker of a cluster."""
+"""The tasks of this process, if it is a worker of a cluster."""
 
 
 class ClusterPool:
-    """Workers that a scheduler has; it gives a group to another one where a worker dies."""
+    """The workers of a scheduler; if one dies, the scheduler gives its groups to another."""
 
     def __init__(self, task: Task[Any, Any], address: str) -> None:
         distributed = require("distributed", extra=EXTRA, what="--cluster")
@@ -43,22 +43,22 @@ class ClusterPool:
         self.room = 2 * max(1, sum(threads))
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered."""
+        """Submit a group to the workers."""
         future: Future[Any] = self._executor.submit(reply, self._key, group)
         return future
 
     def recover(self, _: Future[Any]) -> bool:
-        """Say that there are workers: the scheduler waits for some."""
+        """Say that there are workers again: the scheduler waits for some. Raise if it is gone."""
         self.check()
         return True
 
     def check(self) -> None:
-        """Raise an error where the scheduler is gone."""
+        """Raise an error if the scheduler is gone."""
         if self._client.status != "running":
             raise self._gone("is gone")
 
     def close(self) -> None:
-        """Leave the cluster; groups under way are cancelled."""
+        """Disconnect from the cluster; unfinished groups are cancelled."""
         if self._client.status == "running":
             self._executor.shutdown(wait=False)
         self._client.close(timeout=1)
@@ -75,20 +75,20 @@ class ClusterPool:
 
 
 def _plugin(distributed: Any, key: str, content: bytes) -> Any:
-    """Return what brings a task to a worker."""
+    """Return the plugin that brings a task to every worker."""
 
     class BringTask(distributed.WorkerPlugin):  # type: ignore[misc]
-        """Keeps a task in a worker for groups to come."""
+        """Keeps a task in a worker, for later groups."""
 
         def setup(self, worker: Any) -> None:  # noqa: ARG002
-            """Take over a task."""
+            """Store the task in this worker."""
             keep(key, content)
 
     return BringTask()
 
 
 def keep(key: str, content: bytes) -> None:
-    """Keep a task in this worker."""
+    """Store a task in this worker, once."""
     if key not in servers:
         servers[key] = Server(pickle.loads(content))
 

@@ -1,4 +1,4 @@
-"""Workers on this machine: one thread of this process at first, processes where that is not enough."""
+"""Workers on this machine: a thread of this process at first, processes if that is not enough."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tapeformer.inference.workers.processes import ProcessPool
 
 PATIENCE = 1.0
-"""Seconds of computing answers in this process before others are started, which takes about as long."""
+"""CPU seconds spent on answers here before processes are started, which takes about as long."""
 
 
 class ThreadPool:
-    """One thread, which the end of the program does not wait for."""
+    """One daemon thread: the program does not wait for it to exit."""
 
     room = 1
 
@@ -28,7 +28,7 @@ class ThreadPool:
         self._thread = Thread(target=self._work, daemon=True)
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered; the thread starts with the first."""
+        """Queue a group; the first one starts the thread."""
         future: Future[Any] = Future()
         self._groups.put((group, future))
         if self._thread.ident is None:
@@ -49,19 +49,19 @@ class ThreadPool:
         return self._server.answer is not None
 
     def recover(self, _: Future[Any]) -> bool:
-        """Say that a thread does not die of itself."""
+        """Say no: a thread does not die, so there is nothing to recover."""
         return False
 
     def check(self) -> None:
-        """Find nothing: an answer can always come."""
+        """Do nothing: an answer can always come."""
 
     def close(self) -> None:
-        """Leave the thread to itself: it ends after the groups that it has."""
+        """Leave the thread alone: it ends after the groups in its queue."""
         self._groups.put(None)
 
 
 class LocalPool:
-    """A thread here at first; where that is not enough, processes, once they have started."""
+    """A thread here at first; if that is not enough, processes, once they have started."""
 
     def __init__(self, task: Task[Any, Any], processes: int) -> None:
         self._task, self._count = task, processes
@@ -77,19 +77,19 @@ class LocalPool:
 
     @property
     def room(self) -> int:
-        """As many groups as those who answer now can have under way."""
+        """How many groups the current workers may have in progress."""
         return self._pool.room
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered."""
+        """Submit a group to the current workers."""
         return self._pool.submit(group)
 
     def recover(self, future: Future[Any]) -> bool:
-        """Start processes anew where one has died."""
+        """Restart the processes if one has died."""
         return self._processes is not None and self._processes.recover(future)
 
     def check(self) -> None:
-        """Start processes where the work is not done in a moment, once the task is ready here."""
+        """Start processes if the thread, with its task loaded, has used some CPU seconds."""
         if self._begun is None and self._thread.ready:
             self._begun = process_time()
         elapsed = 0.0 if self._begun is None else process_time() - self._begun

@@ -1,4 +1,4 @@
-"""Groups of work go to whichever worker is free; answers come out in the order of the groups."""
+"""Groups of work go to whichever worker is free; answers come out in order."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Group = TypeVar("Group")
 
 TICK = 0.2
 AHEAD = 2
-"""How many times as many groups as workers have room for may be answered or under way while an earlier
-one is still awaited: their answers are in memory."""
+"""How many times the workers' room may be answered or in progress while an earlier group is still
+awaited: those answers are held in memory."""
 ATTEMPTS = 3
-"""How often a group is tried whose worker dies."""
+"""How often to try a group whose workers die."""
 
 
 def in_order(
     pool: Pool, groups: Iterator[Group], tick: Callable[[], bool]
 ) -> Generator[Any, None, None]:
-    """Yield the answer to one group after another; `tick` is asked now and then whether to go on."""
+    """Yield the answers in order of groups, then close the pool; stop once `tick` returns False."""
     try:
         yield from answers_in_order(pool, groups, tick)
     finally:
@@ -33,7 +33,7 @@ def in_order(
 def answers_in_order(
     pool: Pool, groups: Iterator[Group], tick: Callable[[], bool] = lambda: True
 ) -> Generator[Any, None, None]:
-    """Yield the same, and leave the workers to who has started them."""
+    """Yield the answers like `in_order`, but leave the pool open for its owner."""
     order = _Order(pool, groups)
     order.fill()
     while order.waiting and tick():
@@ -44,7 +44,7 @@ def answers_in_order(
 
 
 class _Order(Generic[Group]):
-    """Groups by number: those under way, and answers that wait for an earlier one."""
+    """Groups by number: those in progress, and answers that wait for an earlier one."""
 
     def __init__(self, pool: Pool, groups: Iterator[Group]) -> None:
         self.pool, self.groups = pool, groups
@@ -84,7 +84,7 @@ class _Order(Generic[Group]):
             self.next += 1
 
     def _take(self, number: int, group: Group, future: Future[Any]) -> None:
-        """Keep an answer; try a group again whose worker died."""
+        """Keep an answer; retry a group whose worker died."""
         if not future.cancelled() and future.exception() is None:
             faults, found = future.result()
             if faults:

@@ -1,4 +1,4 @@
-"""Where work is done: in one thread here, in local processes, or by a cluster's workers."""
+"""Where work is done: in a thread here, in local processes, or by a cluster's workers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tapeformer.inference.workers.task import Pool, Task
 
 @dataclass(frozen=True)
 class Where:
-    """Local processes, or the scheduler of a Dask cluster by its address."""
+    """A number of local processes, or the address of a Dask cluster's scheduler."""
 
     processes: int = 2
     cluster: str | None = None
 
 
 def pool_at(where: Where, task: Task[Any, Any]) -> Pool:
-    """Return workers for a task; a single local one is a thread."""
+    """Return workers for a task; a single local worker is a thread."""
     if where.cluster is not None:
         from tapeformer.inference.workers.cluster import ClusterPool
 

@@ -1,7 +1,7 @@
 """Worker processes of this machine.
 
-A process ends with the one that started it, however that ends, and leaves Ctrl-C to it. It never
-imports the script that started it, so a script needs no `if __name__ == "__main__"`.
+A process ends with its parent, however that ends, and leaves Ctrl-C to it. It never imports the
+script that started it, so a script needs no `if __name__ == "__main__"`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tapeformer.inference.workers.task import Server, Task
 
 
 class ProcessPool:
-    """Processes of `concurrent.futures`, made anew where one has died."""
+    """A process pool of `concurrent.futures`, restarted if a process dies."""
 
     def __init__(self, task: Task[Any, Any], processes: int) -> None:
         self._task, self._processes = task, processes
@@ -40,12 +40,12 @@ class ProcessPool:
         self._own: WeakSet[Future[Any]] = WeakSet()
 
     def loading(self) -> list[Future[Any]]:
-        """Have every process load the task."""
+        """Make every process load the task."""
         with self._lock:
             return [self._submitted(_load) for _ in range(self._processes)]
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered."""
+        """Submit a group; restart the processes first if they are broken."""
         with self._lock:
             try:
                 future = self._submitted(_reply, group)
@@ -56,7 +56,7 @@ class ProcessPool:
             return future
 
     def _submitted(self, work: Callable[..., Any], *given: Any) -> Future[Any]:
-        """Submit work, which starts a process while there are too few, unless the pool is closed."""
+        """Submit work, which may start a process; CancelledError once the pool is closed."""
         if not self._open:
             raise CancelledError
         return self.executor.submit(work, *given)
@@ -66,7 +66,7 @@ class ProcessPool:
         self._start()
 
     def recover(self, future: Future[Any]) -> bool:
-        """Start processes anew where one has died; the groups of the others are lost with it."""
+        """Restart the processes if one has died: the groups of all of them are lost with it."""
         with self._lock:
             if not self._open or not isinstance(future.exception(), BrokenProcessPool):
                 return False
@@ -75,10 +75,10 @@ class ProcessPool:
             return True
 
     def check(self) -> None:
-        """Find nothing: a process that dies is noticed by its groups."""
+        """Do nothing: the futures of its groups tell if a process dies."""
 
     def close(self) -> None:
-        """End all processes at once, and start no others."""
+        """Kill all processes at once, and start no others."""
         with self._lock:
             self._open = False
             self._end()
@@ -91,17 +91,17 @@ class ProcessPool:
 
 
 _starting = Lock()
-"""One process at a time is started: what hides the script of this program is seen by all threads."""
+"""Processes start one at a time: hiding this program's script affects all threads."""
 
 
 class WorkerProcess(SpawnProcess):
-    """A process that never sees Ctrl-C, not even while it starts, nor the script that starts it.
+    """A process that never sees Ctrl-C, even while it starts, nor the script that starts it.
 
-    If it dies while it starts, that is an error here, not the end of this process.
+    If it dies while it starts, this process gets an error and is not killed by the broken pipe.
     """
 
     def start(self) -> None:
-        """Start the process, one at a time."""
+        """Start the process, one process at a time."""
         with _starting, _without_signals(), _without_script():
             super().start()
 
@@ -122,9 +122,9 @@ class _Context(SpawnContext):
 
 @contextmanager
 def _without_signals() -> Iterator[None]:
-    """Let what is started in here inherit that Ctrl-C is blocked; a broken pipe is an OSError in here.
+    """Make processes started in here inherit a blocked Ctrl-C; turn a broken pipe into an OSError.
 
-    The tracker that Python starts with the first process would let Ctrl-C through again.
+    Python's resource tracker is started first: started later, it would unblock Ctrl-C again.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -142,7 +142,7 @@ def _without_signals() -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Hide this program's script from what is started in here: it would be run again from its top."""
+    """Hide this program's script from processes started in here, which would run it again."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -152,18 +152,18 @@ def _without_script() -> Iterator[None]:
 
 
 _servers: list[Server] = []
-"""The task of this process, where it is a worker."""
+"""The task of this process, if it is a worker."""
 
 
 def _begin(task: Task[Any, Any]) -> None:
-    """Take over a task; warnings would repeat those of the parent."""
+    """Take a task; silence warnings, which would repeat the parent's."""
     logging.getLogger("tapeformer").setLevel(logging.ERROR)
     Thread(target=_end_with_parent, daemon=True).start()
     _servers.append(Server(task))
 
 
 def _end_with_parent() -> None:
-    """End a process whose parent was killed: it has nobody to work for."""
+    """End this process when its parent ends, even if that was killed: nobody needs it."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -171,7 +171,7 @@ def _end_with_parent() -> None:
 
 
 def _load() -> None:
-    """Get ready for groups; what is wrong is told with the first of them."""
+    """Load the task before the first group, which reports any error."""
     _servers[-1].load()
 
 

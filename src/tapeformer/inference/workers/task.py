@@ -1,4 +1,4 @@
-"""What workers do: a task is made ready once in each worker, then answers one group after another."""
+"""What workers do: each worker loads a task once, then answers one group after another."""
 
 from __future__ import annotations
 
@@ -15,50 +15,49 @@ Found = TypeVar("Found", covariant=True)
 
 
 class Task(Protocol[Group, Found]):
-    """Work that travels to a worker once; groups travel one by one."""
+    """Work that is sent to each worker once; groups are sent one by one."""
 
     def ready(self) -> Callable[[Group], Found]:
-        """Load what all groups need and return what answers a group."""
+        """Load what all groups need, and return a function that answers a group."""
 
 
 class Pool(Protocol):
     """Workers with the same task.
 
-    A group whose worker died is submitted again
-    if `recover` has made workers anew.
+    A group whose worker died is submitted again if `recover` says that there are workers again.
     """
 
     @property
     def room(self) -> int:
-        """Return how many groups may be under way at once."""
+        """Return how many groups may be in progress at once."""
 
     def submit(self, group: Any) -> Future[Any]:
-        """Have a group answered; the result is what `Server.reply` returns."""
+        """Submit a group; the result is what `Server.reply` returns."""
 
     def recover(self, future: Future[Any]) -> bool:
-        """Say whether a group failed because a worker died; there are workers again then."""
+        """Say whether a group failed because its worker died; if so, there are workers again."""
 
     def check(self) -> None:
-        """Raise a TapeformerError where no answer can come any more."""
+        """Raise a TapeformerError if no answer can come any more; may start workers."""
 
     def close(self) -> None:
-        """End all workers at once."""
+        """Stop all workers at once."""
 
 
 class Server:
-    """A task in a worker: made ready with the first group; one group at a time."""
+    """A task in a worker: loaded by the first group at the latest, for one group at a time."""
 
     def __init__(self, task: Task[Any, Any]) -> None:
         self.task, self.lock = task, Lock()
         self.answer: Callable[[Any], Any] | None = None
 
     def load(self) -> None:
-        """Make the task ready before the first group, if it can be."""
+        """Load the task ahead of the first group; leave errors to that one."""
         with self.lock, suppress(TapeformerError, MemoryError):
             self.answer = self.answer or self.task.ready()
 
     def reply(self, group: Any) -> tuple[tuple[Fault, ...], Any]:
-        """Return the faults that end the work, or none and the answer to a group."""
+        """Return no faults and the answer to a group, or the faults that end the work."""
         try:
             with self.lock:
                 self.answer = self.answer or self.task.ready()
