@@ -1,1 +1,1 @@
-"""What took long to make and can be made again, kept in a folder that only the user can write."""
+"""Results that are slow to make, cached in a folder that only the user can write."""

@@ -2,8 +2,8 @@
 
 Machine code from this folder is executed, so the folder and every file must be owned by the user
 and writable by nobody else. Both are checked on the open descriptor, and files are opened relative
-to it: replacing a path between the check and the use changes nothing. Links are not followed.
-What is refused is said in one line, and the run goes on without it.
+to it, so replacing a path between check and use changes nothing. Links are not followed. A refusal
+is logged in one line, and the run continues without the cache.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-"""The bit of the group also covers users that an access control list lets write."""
+"""The group bit also covers users who may write by an access control list."""
 
 _warned: set[Path] = set()
-"""Folders that were warned of: one line for each is enough."""
+"""Folders already warned about: one line each is enough."""
 
 
 def _flags(*names: str) -> int:
@@ -28,18 +28,18 @@ def _flags(*names: str) -> int:
 
 
 READ_FILE = _flags("O_RDONLY", "O_NONBLOCK")
-"""Without blocking: opening a FIFO would wait for a writer."""
+"""Non-blocking, because opening a FIFO would wait for a writer."""
 
 READ_FOLDER = _flags("O_RDONLY", "O_DIRECTORY")
 NEW_FILE = _flags("O_WRONLY", "O_CREAT", "O_EXCL")
 
 
 class UntrustedError(Exception):
-    """A folder or file that another user may have written."""
+    """Raised for a folder or file that another user may have written."""
 
 
 def user_folder() -> Path | None:
-    """Return the user's cache folder; None where there can be none."""
+    """Return the user's cache folder; None if there can be none."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.open not in os.supports_dir_fd:
         return None
@@ -53,7 +53,7 @@ def user_folder() -> Path | None:
 
 
 def warn_once(folder: Path, reason: str) -> None:
-    """Log why a folder, or a file in it, is not used; with logging not set up, on standard error."""
+    """Log, once per folder, why it or a file in it is not used; on standard error by default."""
     import logging
 
     if folder not in _warned:
@@ -63,7 +63,7 @@ def warn_once(folder: Path, reason: str) -> None:
 
 @contextmanager
 def opened_folder(path: Path, *, create: bool = False) -> Iterator[int]:
-    """Open a folder and check whose it is; the folders made on the way are the user's alone."""
+    """Open a folder and check its owner and mode; folders it creates are private to the user."""
     if create:
         _make(path)
     with _opened(path, None, READ_FOLDER) as descriptor:
@@ -71,7 +71,7 @@ def opened_folder(path: Path, *, create: bool = False) -> Iterator[int]:
 
 
 def read_file(folder: int, path: Path, most: int) -> bytes:
-    """Read a file of an open folder whole; OSError where it has more than `most` bytes."""
+    """Read a whole file of an open folder and mark it as used; OSError above `most` bytes."""
     with _opened(path, folder, READ_FILE) as descriptor:
         if os.fstat(descriptor).st_size > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
@@ -82,7 +82,7 @@ def read_file(folder: int, path: Path, most: int) -> bytes:
 
 
 def write_file(folder: int, name: str, partial: str, content: bytes) -> None:
-    """Write a file of an open folder under another name and rename it when it is whole."""
+    """Write a file of an open folder under a partial name, and rename it once complete."""
     try:
         with open(os.open(partial, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
             file.write(content)
@@ -94,7 +94,7 @@ def write_file(folder: int, name: str, partial: str, content: bytes) -> None:
 
 
 def _make(path: Path) -> None:
-    """Make a folder and those above it that are missing, each for the user alone."""
+    """Make a folder and its missing parents, each private to the user."""
     with suppress(FileExistsError):
         try:
             path.mkdir(mode=0o700)
@@ -105,7 +105,7 @@ def _make(path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path, folder: int | None, flags: int) -> Iterator[int]:
-    """Open a path, or its last part in an open folder, and check it; UntrustedError if it fails."""
+    """Open a path, or its name in an open folder, and check it; UntrustedError if that fails."""
     name = path if folder is None else path.name
     try:
         descriptor = os.open(name, flags, dir_fd=folder)
@@ -121,7 +121,7 @@ def _opened(path: Path, folder: int | None, flags: int) -> Iterator[int]:
 
 
 def _check(status: os.stat_result, path: Path, flags: int) -> None:
-    """Refuse what is of another kind, what another user owns, and what others may write."""
+    """Refuse what is of the wrong kind, owned by another user, or writable by others."""
     shown, user, mode = repr(str(path)), os.geteuid(), stat.S_IMODE(status.st_mode)
     if flags == READ_FOLDER and not stat.S_ISDIR(status.st_mode):
         raise UntrustedError(f"{shown} is not a folder (links are not followed); remove it")

@@ -1,4 +1,4 @@
-"""Keys of the cache: a hash of all that an entry depends on, the package's own source included."""
+"""Cache keys: a hash of everything an entry depends on, including the package's own source."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PACKAGE = Path(__file__).parent.parent
 APART = frozenset(
     {"bench", "cli", "drawing", "explorer", "export", "inference", "laboratory", "learning"}
 )
-"""Parts on which no entry depends: neither the compiler nor an engine may import them."""
+"""Subpackages that no entry depends on: neither the compiler nor an engine may import them."""
 
 SETTLED = 2.0
-"""Seconds after which a further write gives a file another time: clocks of file systems tick slowly."""
+"""Seconds after which another write surely changes a file's time: file system clocks are coarse."""
 
 
 def key_for(*parts: str | bytes) -> str:
-    """Return a key for parts that stand for all inputs; the source and Python are added."""
+    """Return the key for these inputs; the source and the Python version are added."""
     found = sha256()
     for part in (source_digest(), sys.version, *parts):
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -37,8 +37,8 @@ def key_for(*parts: str | bytes) -> str:
 def source_digest(package: Path = PACKAGE) -> str:
     """Return a hash of the source that makes entries, so that none outlives the code that made it.
 
-    It is remembered as long as no file's status changes: to read all takes 10 ms. A package that is
-    not in a folder (a zip file) gets a random digest: its entries are never found again.
+    It is cached as long as no file's status changes, since reading all files takes 10 ms. A package
+    that is not in a folder (a zip file) gets a random digest, so its entries are never found again.
     """
     try:
         files = list(_source_files(str(package), APART))
@@ -56,7 +56,7 @@ def source_digest(package: Path = PACKAGE) -> str:
 
 
 def _status_digest(files: list[str], status: list[os.stat_result]) -> str:
-    """Return a hash of names and of what changes with every write, even where times are set back."""
+    """Return a hash of names and of what every write changes, even if times are set back."""
     columns = (
         (name, one.st_size, one.st_mtime_ns, one.st_ctime_ns, one.st_ino)
         for name, one in zip(files, status, strict=True)
@@ -65,7 +65,7 @@ def _status_digest(files: list[str], status: list[os.stat_result]) -> str:
 
 
 def _content_digest(files: list[str], package: Path) -> str:
-    """Return a hash of the files' names within the package and of all they hold."""
+    """Return a hash of the files' names within the package and of their content."""
     found = sha256()
     for name in files:
         with open(name, "rb", buffering=0) as file:
@@ -76,7 +76,7 @@ def _content_digest(files: list[str], package: Path) -> str:
 
 
 def _source_files(folder: str, apart: Collection[str] = ()) -> Iterator[str]:
-    """List the files of a folder and of those below it, but for some, in the order of their names."""
+    """Yield a folder tree's source files, ordered by name, without top-level folders `apart`."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if entry.is_dir():

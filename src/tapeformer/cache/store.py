@@ -1,7 +1,7 @@
 """Entries of the cache: bytes under a key, each with a checksum, bounded in number and total size.
 
-An entry that is truncated, too large, damaged or under a wrong name is one that is not there.
-A cache that cannot be used is as good as an empty one: no error of it ever reaches the caller.
+An entry that is truncated, too large, damaged or under the wrong name counts as missing. A cache
+that cannot be used counts as empty: its errors never reach the caller.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tapeformer.dataclass import dataclass
 Kind = Literal["code", "kernel", "machine", "model", "source"]
 MAGIC = b"tapeformer cache 1\n"
 HEAD = len(MAGIC) + 32
-"""Bytes before an entry's content: what the file is, and a SHA-256."""
+"""Bytes before an entry's content: a magic string and a SHA-256."""
 
 PARTIAL = ".partial"
 STALE = 600.0
@@ -38,7 +38,7 @@ STALE = 600.0
 
 @dataclass(frozen=True)
 class CacheLimits:
-    """The most bytes of one entry, and the most bytes and entries of the whole folder."""
+    """Limits on the bytes of one entry, and on the bytes and entries of the whole folder."""
 
     entry: int = 128 << 20
     total: int = 1 << 30
@@ -49,7 +49,7 @@ class CacheLimits:
 class Store:
     """The entries of one kind; all kinds share a folder, its limits and its checks.
 
-    `folder` is the user's cache folder unless one is given.
+    `folder` defaults to the user's cache folder.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class Store:
     limits: CacheLimits = CacheLimits()
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put under a key; it then counts as used. None where it is not sound."""
+        """Return what is stored under a key and mark it as used; None if missing or damaged."""
         folder, name = self._folder(), self._name(key)
         if folder is not None:
             with _unless_it_fails(folder), opened_folder(folder) as descriptor:
@@ -66,7 +66,7 @@ class Store:
         return None
 
     def put(self, key: str, content: bytes) -> None:
-        """Keep content under a key, if it is not too large; remove what was unused longest."""
+        """Store content under a key, unless it is too large; evict what was unused longest."""
         folder, name = self._folder(), self._name(key)
         if folder is not None and len(content) <= self.limits.entry:
             with _unless_it_fails(folder), opened_folder(folder, create=True) as descriptor:
@@ -75,7 +75,7 @@ class Store:
                 _remove_unused(descriptor, self.limits)
 
     def check(self) -> None:
-        """Warn now if the folder must not be used: before processes start that would all warn."""
+        """Warn now if the folder must not be used, before worker processes each warn about it."""
         folder = self._folder()
         if folder is not None:
             with _unless_it_fails(folder), opened_folder(folder):
@@ -92,7 +92,7 @@ class Store:
 
 @contextmanager
 def _unless_it_fails(folder: Path) -> Iterator[None]:
-    """Go on without the cache where it cannot be used, and warn where it must not be."""
+    """Continue without the cache if it cannot be used, and warn if it must not be."""
     try:
         yield
     except UntrustedError as refusal:
@@ -102,18 +102,18 @@ def _unless_it_fails(folder: Path) -> Iterator[None]:
 
 
 def _head(name: str, content: bytes) -> bytes:
-    """Return what stands before an entry's content; a file under another name does not fit."""
+    """Return the header of an entry: it depends on the name, so a renamed file is invalid."""
     return MAGIC + sha256(name.encode() + b"\n" + content).digest()
 
 
 def _content(name: str, found: bytes) -> bytes | None:
-    """Return the content of an entry's file, if it is what was written under that name."""
+    """Return the content of an entry's file; None unless its header is valid for the name."""
     content = found[HEAD:]
     return content if found[:HEAD] == _head(name, content) else None
 
 
 def _remove_unused(folder: int, limits: CacheLimits) -> None:
-    """Remove what killed writers left, and the least recently used beyond the limits."""
+    """Remove what killed writers left, and the least recently used entries beyond the limits."""
     total, entries = 0, 0
     for used, size, name in sorted(_files(folder), reverse=True):
         if name.endswith(PARTIAL):
@@ -127,7 +127,7 @@ def _remove_unused(folder: int, limits: CacheLimits) -> None:
 
 
 def _files(folder: int) -> list[tuple[float, int, str]]:
-    """Return when each regular file of a folder was last used, its size and its name."""
+    """Return each regular file's last use, size and name."""
     found = []
     for name in os.listdir(folder):
         with suppress(FileNotFoundError):
