@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from random import Random
 
 Table = dict[tuple[int, int], tuple[int, int, int]]
-"""What a state does at a symbol: the symbol written, the move (-1 or 1), the next state."""
+"""What a state does on a symbol: the symbol it writes, the move (-1 or 1), the next state."""
 
 HALT = -1
 PATIENCE = 200
-"""Steps after which a machine is taken as it is."""
+"""Steps after which a machine that still runs is taken as it is."""
 
 
 def machines(count: int, states: int = 5, seed: int = 0) -> Iterator[str]:
-    """Yield so many different machines as busy-beaver text."""
+    """Yield this many distinct machines as busy-beaver text."""
     chance, seen = Random(seed), set[str]()
     while len(seen) < count:
         text = spelled(random_machine(states, chance), states)
@@ -30,7 +30,7 @@ def machines(count: int, states: int = 5, seed: int = 0) -> Iterator[str]:
 
 
 def random_machine(states: int, chance: Random) -> Table:
-    """Define transitions at random as a run needs them, until it halts or takes long."""
+    """Define transitions at random as a run needs them, until it halts or takes too long."""
     table: Table = {(0, 0): (1, 1, 1)}
     cells: dict[int, int] = {}
     state = head = 0
@@ -47,7 +47,7 @@ def random_machine(states: int, chance: Random) -> Table:
 
 
 def _transition(table: Table, states: int, chance: Random) -> tuple[int, int, int]:
-    """Choose a transition: to a state that is used, or the next one; the last one halts."""
+    """Choose a transition to a used state or the next new one; the last transition always halts."""
     if len(table) == 2 * states - 1 or chance.random() < 1 / (4 * states):
         return 1, 1, HALT
     used = 1 + max(state for _, _, state in table.values())

@@ -1,4 +1,4 @@
-"""The GPU engine: its kernels alone, its tokens beside the native engine's, and what a user waits for."""
+"""The GPU engine: its kernels alone, its tokens against the native engine's, end-to-end times."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ LONG_PALINDROME = tuple("ab" * 15 + "ba" * 15)
 NEVER = 1 << 62
 LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
-"""Inputs of the binary counter: distinct numbers, all far from their end."""
+"""Digits of the binary counter's inputs: distinct numbers, all far from their end."""
 STEPS = (10**5, 10**4, 5_000, 2_000, 1_000)
 CROSSING_INPUTS, CROSSING_STEPS = (1 << 12, 1 << 14, 1 << 16), 10**4
 SAMPLE_TOKENS, SAMPLE_INPUTS = 1 << 32, (1 << 15, 1 << 19)
-"""Tokens, and the least and most inputs, of the sample that the two cores answer: their time is scaled,
-so it must be long beside the second in which one of them works and the other starts."""
+"""The sample that two cores answer: its tokens, and its least and most inputs. Its time is scaled,
+so it must be long compared to the second in which one core works and the other starts."""
 
 
 def check_device() -> None:
-    """Raise where there is no GPU to measure."""
+    """Raise if there is no GPU to measure."""
     if not has_device():
         what = "there is no GPU that an NVIDIA driver can use"
         raise TapeformerError(Fault(what, remedy="measure where there is one"))
 
 
 class TimedDevice(CudaDevice):
-    """A device that notes how long its last launch took."""
+    """A device that records how long its last launch took."""
 
     seconds = 0.0
 
@@ -74,14 +74,14 @@ class TimedDevice(CudaDevice):
         pointers: Sequence[int],
         numbers: Sequence[int],
     ) -> None:
-        """Run a kernel to its end."""
+        """Launch a kernel, wait for it, and time it."""
         started = perf_counter()
         super().launch(kernel, blocks, threads, pointers, numbers)
         self.seconds = perf_counter() - started
 
 
 def kernel_rows(say: Say) -> Iterator[Row]:
-    """Measure the kernels alone: all blocks that run side by side, every input under way."""
+    """Measure the kernels alone: all blocks that run concurrently, every input still running."""
     for name, (machine, options) in MODELS.items():
         say(f"kernel: {name}")
         word = LONG_PALINDROME if machine == "palindrome" else ()
@@ -114,13 +114,13 @@ def _kernel(bundle: Bundle, word: Word, cache: Path) -> Row:
 
 
 def _repeated(prompts: Prompts, count: int) -> Prompts:
-    """Return the same prompt many times."""
+    """Repeat a prompt."""
     ids = np.repeat(prompts.ids, count, axis=1)
     return Prompts(prompts.rows, ids, np.repeat(prompts.lengths, count))
 
 
 def _rates(blocks: Blocks, device: TimedDevice) -> list[float]:
-    """Return tokens per second of several launches."""
+    """Measure the tokens per second of several launches."""
     rates = []
     for _ in range(LAUNCHES):
         blocks.advance(LAUNCH_TOKENS)
@@ -129,7 +129,7 @@ def _rates(blocks: Blocks, device: TimedDevice) -> list[float]:
 
 
 def compared_rows(say: Say, inputs: int = 768, tokens: int = 800) -> Iterator[Row]:
-    """Compare every token of distinct inputs with those of the native engine."""
+    """Compare every token of distinct inputs with the native engine's."""
     for name, (machine, options) in MODELS.items():
         say(f"comparing: {name}")
         bundle = compile_machine(gallery_machine(machine), options)
@@ -139,12 +139,12 @@ def compared_rows(say: Say, inputs: int = 768, tokens: int = 800) -> Iterator[Ro
 
 
 def _numeral(number: int, symbols: str) -> Word:
-    """Return a number in binary, without its first digit, so that all words differ."""
+    """Return number + 1 in binary without its first digit: all words differ, the first is empty."""
     return tuple(symbols[int(digit)] for digit in f"{number + 1:b}"[1:])
 
 
 def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
-    """Make one token at a time on the GPU and read all of it."""
+    """Make one token at a time on the GPU, and compare all of it."""
     reader, device = Reader(bundle), CudaDevice()
     batch = GpuBatch(bundle.weights, bundle.offsets, lambda: device)
     kernel = batch.prepared(reader.goes_on, reader.step_values)
@@ -169,7 +169,7 @@ def _compared(bundle: Bundle, words: Sequence[Word], tokens: int) -> Row:
 
 
 def _newest(blocks: Blocks, block: Integers, lane: Integers, factors: int) -> Integers:
-    """Return every factor of the newest tokens of some blocks and lanes."""
+    """Read every factor of the newest tokens in some blocks and lanes."""
     windows = blocks.windows(block, lane, blocks.newest[block])
     newest = windows.at(np.arange(len(block)), np.array(0))
     return np.stack([newest.values(factor) for factor in range(factors)], axis=1)
@@ -178,7 +178,7 @@ def _newest(blocks: Blocks, block: Integers, lane: Integers, factors: int) -> In
 def _native_traces(
     bundle: Bundle, reader: Reader, words: Sequence[Word], tokens: int
 ) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.int32]]]:
-    """Yield the first tokens of each word by machine code."""
+    """Yield the first tokens of each word, made by the native engine."""
     engine = Engine(bundle.weights, bundle.offsets)
     for word in words:
         engine.restart()
@@ -189,7 +189,7 @@ def _native_traces(
 def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
     """Measure files of distinct inputs, from reading them to the last answer on disk.
 
-    The two cores answer a sample, and their time is scaled to all inputs.
+    Two cores answer a sample, and their time is scaled up to all inputs.
     """
     with tempfile.TemporaryDirectory() as folder:
         words = Path(folder) / "words.txt"
@@ -216,7 +216,7 @@ def end_to_end_rows(say: Say, inputs: int) -> Iterator[Row]:
 
 
 def crossing_rows(say: Say) -> Iterator[Row]:
-    """Measure few to many inputs on two cores and on the GPU, and say where `auto` ends."""
+    """Measure few to many inputs on two cores and on the GPU, and which one `auto` ends up on."""
     with tempfile.TemporaryDirectory() as folder:
         for count in CROSSING_INPUTS:
             say(f"crossing: {count:,} inputs, {CROSSING_STEPS:,} steps each")
@@ -241,7 +241,7 @@ def _last_engine(answers: Path) -> str:
 
 
 def _differing(native: Path, gpu: Path) -> int:
-    """Count the answers that differ in anything but the engine's name."""
+    """Count the answers that differ in more than the engine's name."""
     lines = zip(native.read_bytes().splitlines(), gpu.read_bytes().splitlines(), strict=True)
     return sum(
         one != other.replace(b'"engine": "gpu"', b'"engine": "native"') for one, other in lines
@@ -260,7 +260,7 @@ def _answered(words: Path, answers: Path, engine: str, steps: int) -> float:
 
 
 def first_answer_rows() -> Iterator[Row]:
-    """Measure a whole process that answers one line, with nothing cached."""
+    """Measure a whole process that answers a single line, with nothing cached."""
     for name, options in {"busy_beaver_4": [], "busy_beaver_5": ["--max-steps", "1000"]}.items():
         with tempfile.TemporaryDirectory() as folder:
             words = Path(folder) / "words.txt"

@@ -1,7 +1,7 @@
 """Every engine against the number of inputs, end to end: from words to answers, in one process.
 
-Loading the model is part of it and machine code is in the cache, so an engine for many inputs overtakes
-one that takes them one by one where its start has paid.
+Loading the model is included and machine code is cached, so an engine for many inputs overtakes
+one that takes them one by one as soon as its start has paid off.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from tapeformer.inference.generation import Counters, Generation, finished, gene
 from tapeformer.inference.limits import Limits
 
 MACHINE, DIGITS, STEPS = "binary_counter", 14, 200
-"""Numbers of so many digits to count on from, each for so many steps."""
+"""Count up from numbers of this many digits, each for this many steps."""
 COUNTS = tuple(4**power for power in range(8))
 PATIENCE = 20.0
-"""An engine is left out from where its next row would take more seconds."""
+"""An engine stops before the row that would take longer than this many seconds."""
 
 Words = Sequence[tuple[str, ...]]
 Answering = Callable[[Words], Sequence[Answer | TapeformerError]]
 
 
 def counter_words(count: int) -> list[tuple[str, ...]]:
-    """Return different numbers."""
+    """Return distinct numbers as words."""
     return [tuple(format(number, f"0{DIGITS}b")) for number in range(count)]
 
 
 def engines(bundle: Bundle, folder: Path) -> dict[str, Answering]:
-    """Return what answers words, by name; the GPU where there is one."""
+    """Return functions that answer words, by engine; the GPU's only if there is one."""
     found: dict[str, Answering] = {
         "dense": lambda words: [_alone(bundle, word, "dense") for word in words],
         "sparse": lambda words: [_alone(bundle, word, "sparse") for word in words],
@@ -108,7 +108,7 @@ def _row(name: str, answering: Answering, words: Words) -> Row:
 
 
 def crossings(rows: Sequence[Row]) -> list[Row]:
-    """Return from how many inputs on one engine is faster than another, read off between two rows."""
+    """Return from how many inputs one engine overtakes another, interpolated between two rows."""
     rates: dict[str, dict[int, float]] = {}
     for row in rows:
         rates.setdefault(row["engine"], {})[row["inputs"]] = row["tokens per second"]
