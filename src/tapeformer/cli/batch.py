@@ -28,7 +28,7 @@ STANDARD_INPUT = Path("-")
 
 @dataclass(frozen=True)
 class Asked:
-    """Where the inputs are, where the answers go if that was said, and how the end is told."""
+    """Where the inputs are, where the answers go (if given), and how to report the end."""
 
     inputs: Path
     answers: Path | None
@@ -36,7 +36,7 @@ class Asked:
     cluster: str | None = None
 
     def out(self) -> Path:
-        """Return the file of answers: beside the inputs where no other was named."""
+        """Return the file of answers: by default, beside the inputs."""
         if self.answers is not None:
             return self.answers
         if self.inputs == STANDARD_INPUT:
@@ -45,7 +45,7 @@ class Asked:
 
 
 def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Refuse, before anything is read, a machine and inputs that both are standard input."""
+    """Refuse, before anything is read, a machine and inputs that are both standard input."""
 
     @functools.wraps(command)
     def checked(**given: Any) -> Any:
@@ -58,7 +58,7 @@ def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool) -> None:
-    """Refuse what a batch cannot follow, rather than leave it out silently."""
+    """Refuse what a batch cannot follow, rather than ignore it silently."""
     if word:
         raise refused("an input was given beside --batch", "put it into the file as a line")
     if trace is not None or alone:
@@ -70,7 +70,7 @@ def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool)
 
 
 def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
-    """Answer every line of a file as JSON lines, in order; the same command again resumes."""
+    """Answer every line of a file with a JSON line, in order; resume earlier answers."""
     from tapeformer.inference.batch.run import answer_lines
     from tapeformer.inference.workers import Where
 
@@ -81,7 +81,7 @@ def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
 
 
 def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "inputs") -> NoReturn:
-    """Print how many were answered and what they came to, and end with the status for it."""
+    """Print how many were answered and with which outcomes, and exit with the matching status."""
     out = asked.out()
     interrupted = stopped and found.answered < found.inputs
     if asked.as_json:
@@ -95,7 +95,7 @@ def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "inputs") -> N
 
 
 def exit_status(found: Summary) -> int:
-    """2 where an input was refused, then 3 or 4 where one has no answer, else 0."""
+    """Return 2 if an input was refused, else 3 or 4 if one has no answer, else 0."""
     from tapeformer.inference.batch.columns import ERROR
 
     if ERROR in found.outcomes:
@@ -117,7 +117,7 @@ def read_inputs(path: Path) -> Inputs:
 
 
 def refused(what: str, remedy: str) -> TapeformerError:
-    """Return the error for options that do not go together."""
+    """Return the error for options that cannot be combined."""
     return TapeformerError(Fault(what, remedy=remedy))
 
 

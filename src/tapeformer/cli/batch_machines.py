@@ -25,7 +25,7 @@ MachinesFile = Annotated[
 def or_machines(
     run_options: Callable[..., Any],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give `run` the option --machines, with which it has no MACHINE."""
+    """Add the option --machines to `run`, which then takes no MACHINE."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
@@ -53,14 +53,14 @@ def or_machines(
 
 
 def _optional(annotation: Any) -> Any:
-    """Return the annotation of an argument that may be left out."""
+    """Return the annotation of an argument made optional."""
     return Annotated[str | None, *annotation.__metadata__]
 
 
 def _run_machines(
     path: Path, given: Mapping[str, Any], run_options: Callable[..., Any]
 ) -> NoReturn:
-    """Run every machine of a file; the same command again resumes."""
+    """Run every machine of a file; resume earlier answers."""
     from dataclasses import replace
 
     from tapeformer.inference.batch.machines import answer_machines
@@ -78,5 +78,5 @@ def _run_machines(
 
 
 def _made(maker: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Return the record that some of a command's options make."""
+    """Return the record that a maker builds from some of a command's options."""
     return maker(**{name: given[name] for name in inspect.signature(maker).parameters})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A measurement: its title, how it is measured, and its rows for files of so many inputs."""
+    """A measurement: its title, how it is done, and its rows for a given number of inputs."""
 
     title: str
     how: str
@@ -84,7 +84,7 @@ def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6, only: Only =
 
 
 def _known(part: str) -> str:
-    """Return the name of a part, or raise with the nearest."""
+    """Return the name of a part; raise, suggesting the nearest one, if there is none."""
     if part in PARTS:
         return part
     what, expected = f"there is no part {quoted(part)}", "one of " + ", ".join(PARTS)
@@ -92,7 +92,7 @@ def _known(part: str) -> str:
 
 
 def _told(rows: Iterator[Row]) -> list[Row]:
-    """Say each row when it is measured: the page is written at the end only."""
+    """Print each row as it is measured: the page is only written at the end."""
     found = []
     for row in rows:
         say(", ".join(f"{key} {value}" for key, value in row.items()))
