@@ -41,7 +41,7 @@ class Asked:
             return self.answers
         if self.inputs == STANDARD_INPUT:
             raise refused("the answers to standard input have no name", "give them with --answers")
-        return self.inputs.with_name(self.inputs.name + ".answers.jsonl")
+        return Path(f"{self.inputs}.answers.jsonl")
 
 
 def reads_once(command: Callable[..., Any]) -> Callable[..., Any]:
