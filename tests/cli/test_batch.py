@@ -98,6 +98,44 @@ def test_options_that_do_not_go_together(words: tuple[str, ...], message: str) -
     assert message in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (("palindrome",), "MACHINE was given beside --machines"),
+        (("palindrome", "ab"), "was given beside --machines"),
+        (("--batch", "-"), "--batch was given beside --machines"),
+        (("--accept-on", "halt"), "--accept-on was given beside --machines"),
+        (("--no-wildcard-blank",), "--wildcard-blank was given beside --machines"),
+        (("--tape-kind", "two-way"), "--tape-kind"),
+        (("--precision", "half"), "--precision was given beside --machines"),
+        (("--show",), "--show was given beside --machines"),
+        (("--spaced",), "cannot follow spaced"),
+        (("--checkpoint", "c"), "cannot follow checkpoint"),
+        (("--engine", "gpu"), "use --engine native"),
+        (("--construction", "perez"), "perez"),
+    ],
+)
+def test_what_a_file_of_machines_cannot_heed_is_refused(
+    extra: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    machines, answers = tmp_path / "machines", tmp_path / "answers"
+    machines.write_text("1RB---_------\n")
+    done = tapeformer("run", "--machines", str(machines), "--answers", str(answers), *extra)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not answers.exists()
+
+
+@pytest.mark.parametrize("option", ["--batch", "--machines"])
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_inputs_that_are_no_file_get_one_message(option: str, path: str, tmp_path: Path) -> None:
+    machine = () if option == "--machines" else ("palindrome",)
+    for answers in ((), ("--answers", str(tmp_path / "answers"))):
+        done = tapeformer("run", *machine, option, path, *answers)
+        assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+        assert "the inputs cannot be read: Is a directory" in done.stderr
+
+
 def test_standard_input_that_is_closed(tmp_path: Path) -> None:
     words = ("run", "palindrome", "--levels", "3", "--batch", "-", "--answers", str(tmp_path / "o"))
     command = shlex.join([sys.executable, "-m", "tapeformer", *words])

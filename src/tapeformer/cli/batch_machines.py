@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -22,6 +22,10 @@ MachinesFile = Annotated[
 ]
 
 
+TAKEN = ("machines", "answers", "as_json", "cluster")
+"""What a file of machines takes of `run` beside options on compiling and running."""
+
+
 def or_machines(
     run_options: Callable[..., Any],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -29,8 +33,10 @@ def or_machines(
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def checked(machines: Path | None = None, **given: Any) -> Any:
+        def checked(context: typer.Context, machines: Path | None = None, **given: Any) -> Any:
             if machines is not None:
+                makers = (run_options, compile_options)
+                _refuse_others(context, {*TAKEN, *(name for m in makers for name in _names(m))})
                 _run_machines(machines, given, run_options)
             if given["model"] is None:
                 what = "no machine was given"
@@ -41,10 +47,11 @@ def or_machines(
             p.replace(default=None, annotation=_optional(p.annotation)) if p.name == "model" else p
             for p in inspect.signature(command).parameters.values()
         ]
-        option = inspect.Parameter(
-            "machines", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=MachinesFile
-        )
-        parameters.append(option)
+        named = inspect.Parameter.KEYWORD_ONLY
+        parameters += [
+            inspect.Parameter("machines", named, default=None, annotation=MachinesFile),
+            inspect.Parameter("context", named, annotation=typer.Context),
+        ]
         checked.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         checked.__annotations__ = {p.name: p.annotation for p in parameters}
         return checked
@@ -57,6 +64,18 @@ def _optional(annotation: Any) -> Any:
     return Annotated[str | None, *annotation.__metadata__]
 
 
+def _refuse_others(context: typer.Context, taken: Collection[str]) -> None:
+    """Refuse arguments and options that a file of machines does not take, rather than ignore them."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        given = source is not None and source.name == "COMMANDLINE"
+        if given and parameter.name not in taken:
+            names = {"model": "MACHINE", "word": "INPUT"}
+            what = names.get(parameter.name or "", parameter.opts[0])
+            remedy = f"leave {what} out: a line names a machine, which runs on the empty word"
+            raise refused(f"{what} was given beside --machines", remedy)
+
+
 def _run_machines(
     path: Path, given: Mapping[str, Any], run_options: Callable[..., Any]
 ) -> NoReturn:
@@ -66,9 +85,6 @@ def _run_machines(
     from tapeformer.inference.batch.machines import answer_machines
     from tapeformer.inference.workers import Where
 
-    for name in ("model", "word", "batch", "trace"):
-        if given[name]:
-            raise refused(f"{name} was given beside --machines", "leave one of both out")
     asked = Asked(path, given["answers"], given["as_json"], given["cluster"])
     options = replace(_made(run_options, given), compile=_made(compile_options, given))
     out = asked.out()
@@ -79,4 +95,8 @@ def _run_machines(
 
 def _made(maker: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Return the record that a maker builds from some of a command's options."""
-    return maker(**{name: given[name] for name in inspect.signature(maker).parameters})
+    return maker(**{name: given[name] for name in _names(maker)})
+
+
+def _names(maker: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(maker).parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tapeformer.bench.enumeration import machines
+from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch import Inputs
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.families import FamilyRunner, family_of, shared_families
@@ -134,3 +136,29 @@ def test_the_enumeration_is_the_same_for_a_seed() -> None:
     assert first == list(machines(50, seed=1))
     assert len(set(first)) == 50
     assert all(text.startswith("1RB") and text.count("_") == 4 for text in first)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "gpu"}, "a GPU runs many inputs of one machine"),
+        ({"spaced": True}, "cannot follow spaced"),
+        ({"allow_modified": True}, "cannot follow allow_modified"),
+        ({"checkpoint": "c"}, "cannot follow checkpoint"),
+        ({"engine": "dense", "attention": "softmax"}, "cannot follow attention"),
+    ],
+)
+def test_options_that_machines_cannot_follow_are_refused(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    source, answers = tmp_path / "machines", tmp_path / "answers"
+    source.write_text("1RB---_------\n")
+    with pytest.raises(TapeformerError, match=message):
+        run_machines(source, answers, **options)
+    assert not answers.exists()
+
+
+def test_a_line_never_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1RB---_------")))
+    (found,) = records_of(["-"])
+    assert "give a path, or busy-beaver text" in found[ERROR]

@@ -82,9 +82,12 @@ def may_share(options: RunOptions) -> bool:
 
 
 class FamilyRunner:
-    """The machine code of a family, ready for any number of its machines."""
+    """The machine code of a family, ready for any number of its machines.
 
-    def __init__(self, family: MachineFamily, options: RunOptions) -> None:
+    With several `processes` side by side, each gets its share of memory.
+    """
+
+    def __init__(self, family: MachineFamily, options: RunOptions, processes: int = 1) -> None:
         self.options = options
         cells = min(options.max_steps + 1, MOST_SPACE)
         self.models = FamilyModels(
@@ -93,7 +96,10 @@ class FamilyRunner:
         self.reader = Reader(self.models.shared)
         self.encoder = PromptEncoder(self.reader)
         self.batch = FamilyBatch(
-            self.models.weights, self.models.shared.offsets, watched=self.reader.watched
+            self.models.weights,
+            self.models.shared.offsets,
+            processes=processes,
+            watched=self.reader.watched,
         )
         self.budget = Budget(options.max_steps, options.max_tokens or MOST_TOKENS)
         self._records: dict[tuple[int, ...], Record] = {}

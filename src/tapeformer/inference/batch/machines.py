@@ -33,7 +33,7 @@ from tapeformer.inference.batch.inputs import Inputs, opened
 from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
-from tapeformer.inference.model import find_model, is_folder
+from tapeformer.inference.model import find_model, is_folder, most_tokens
 from tapeformer.inference.options import RunOptions, check_called, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.inference.workers import Where
@@ -50,6 +50,7 @@ class MachineLines:
 
     options: RunOptions
     families: frozenset[MachineFamily] = frozenset()
+    processes: int = 1
 
     def ready(self) -> Callable[[list[str]], Answered]:
         """Return a function that answers a group."""
@@ -100,7 +101,7 @@ class MachineRecorder:
         """Return the runner of a family's machines; None if it cannot be made, as without gates."""
         if family not in self._runners:
             try:
-                self._runners[family] = FamilyRunner(family, self.options)
+                self._runners[family] = FamilyRunner(family, self.options, self.task.processes)
             except (NotLogicError, TapeformerError):
                 self._runners[family] = None
         return self._runners[family]
@@ -121,9 +122,15 @@ class MachineRecorder:
 
 def run_machine(text: str, options: RunOptions) -> Answer:
     """Compile the machine that a line names, large enough for the limit of steps, and run it."""
+    if text == "-":
+        what, remedy = "a line of a file of machines is -", "give a path, or busy-beaver text"
+        raise TapeformerError(Fault(what, remedy=remedy))
     source = text if is_folder(text) else machine_named(text)
     model = find_model(source, options.compile)
     bundle = model.bundle
+    if bundle is not None and most_tokens(bundle) and options.max_tokens is None:
+        what = "a learned model may never come to an end"
+        raise TapeformerError(Fault(what, remedy="give a limit of tokens, or run it alone"))
     if bundle is None:
         sizes = for_steps(model.machine, model.options, (), options.max_steps)
         bundle = model.compiled(sizes)
@@ -163,12 +170,20 @@ def answer_machines(
     where: Where = LOCAL,
 ) -> Summary:
     """Run the machines on these lines; `watch` is told now and then how many are answered."""
-    if options.checkpoint is not None or options.variant:
-        remedy = "leave out checkpoint and the options on the engine's numbers"
-        raise TapeformerError(
-            Fault("a batch of machines cannot follow these options", remedy=remedy)
-        )
-    task = MachineLines(options, shared_families(lines, options))
+    _check_options(options)
+    task = MachineLines(options, shared_families(lines, options), where.processes)
     limits = options.max_steps, options.max_tokens or MOST_TOKENS
     group = first_group(len(lines), where) if task.families else MACHINES
     return answer_file(Work(task, task.start, limits, group), lines, answers, where, watch)
+
+
+def _check_options(options: RunOptions) -> None:
+    """Refuse options that a batch of machines cannot follow, rather than ignore them."""
+    if options.engine == "gpu":
+        what, remedy = "a GPU runs many inputs of one machine", "use engine='native'"
+        raise TapeformerError(Fault(what, remedy=remedy))
+    names = ("checkpoint", "spaced", "allow_modified")
+    asked = [name for name in names if getattr(options, name)] + list(options.variant)
+    if asked:
+        what = f"a batch of machines cannot follow {asked[0].replace('attending', 'attention')}"
+        raise TapeformerError(Fault(what, remedy="leave it out, or run one machine alone"))
