@@ -270,6 +270,17 @@ def test_output_that_cannot_be_written() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_names_that_are_too_long_are_told_as_such() -> None:
+    name = "a" * 300
+    for words, message in (
+        (("run", name), "error: no machine 'aaa"),
+        (("dataset", "palindrome", "-o", name), "error: File name too long: 'aaa"),
+    ):
+        done = tapeformer(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith(message)
+
+
 @pytest.mark.parametrize("command", ["machines", "run palindrome ab", "--version"])
 def test_a_closed_standard_output_is_an_error(command: str) -> None:
     line = f"{sys.executable} -m tapeformer {command} >&-"

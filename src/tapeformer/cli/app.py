@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from tapeformer.cli.exits import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OF_OUTCOME
-from tapeformer.faults import TapeformerError
+from tapeformer.faults import TapeformerError, quoted
 from tapeformer.simulator.outcome import Outcome
 
 COMMANDS = (
@@ -142,5 +142,12 @@ def main() -> None:
         _told()
     except OSError as error:
         _end_if_unread()
-        print(f"error: standard output cannot be written: {error}", file=sys.stderr)
+        print(f"error: {_explained(error)}", file=sys.stderr)
         os._exit(BAD_INPUT)
+
+
+def _explained(error: OSError) -> str:
+    """Say what could not be read or written; only standard output has no name."""
+    if not isinstance(error.filename, str):
+        return f"standard output cannot be written: {error}"
+    return f"{error.strerror}: {quoted(error.filename)}; give another name, or check who may use it"

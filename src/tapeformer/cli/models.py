@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -108,8 +107,8 @@ def find_model(
     allow_modified: AllowModified = False,
 ) -> Model:
     """Find a bundle's folder, or anything that names a machine."""
-    from tapeformer.inference.model import find_model
+    from tapeformer.inference.model import find_model, is_folder
 
-    if Path(model).is_dir():
+    if is_folder(model):
         return find_model(model, options, allow_modified=allow_modified)
     return find_model(find_machine(model, asked.format_name, asked.conventions), options)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tapeformer.compile.options import CompileOptions
 from tapeformer.explorer.recording import MOST_TOKENS
 from tapeformer.explorer.requests import entry_word
 from tapeformer.explorer.session import Session
 from tapeformer.formats.conventions import Conventions
-from tapeformer.inference.model import Model, find_model, symbols_of
+from tapeformer.inference.model import Model, find_model, is_folder, symbols_of
 from tapeformer.sources import find_machine
 
 FIRST = "palindrome_two_tapes"
@@ -42,6 +40,6 @@ def _model(
     reading: tuple[str | None, Conventions | None],
     allow_modified: bool,
 ) -> Model:
-    if Path(machine).is_dir():
+    if is_folder(machine):
         return find_model(machine, options, allow_modified=allow_modified)
     return find_model(find_machine(machine, *reading), options)

@@ -48,7 +48,7 @@ class Checkpoint:
 
     def load(self) -> Saved | None:
         """Read the file; None where there is none yet."""
-        if not self.path.absolute().parent.is_dir():
+        if not os.path.isdir(self.path.absolute().parent):
             raise self._refused("there is no folder for the checkpoint", "give another file")
         if not os.path.lexists(self.path):
             return None

@@ -9,7 +9,7 @@ import pytest
 
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch import answer_writer
-from tapeformer.inference.batch.answer_writer import alone_with
+from tapeformer.inference.batch.answer_writer import alone_with, earlier
 from tapeformer.inference.batch.run import run_batch_file
 
 
@@ -75,3 +75,12 @@ def test_a_batch_ends_with_its_answers_on_the_disk(tmp_path: Path, synced: list[
     run_batch_file("palindrome", inputs, answers, levels=3)
     assert synced
     assert len(answers.read_text().splitlines()) == 3
+
+
+def test_names_and_files_that_cannot_be_used_get_one_message(tmp_path: Path) -> None:
+    too_long = tmp_path / ("a" * 300)
+    written, read = "the answers cannot be written: File name too long", "cannot be read: Is a"
+    with pytest.raises(TapeformerError, match=written), alone_with(too_long):
+        pass
+    with pytest.raises(TapeformerError, match=read), earlier(tmp_path):
+        pass

@@ -50,7 +50,7 @@ class AnswerWriter:
 @contextmanager
 def alone_with(answers: Path) -> Iterator[AnswerWriter]:
     """Open the file of answers for this run alone: raise if another run is writing it."""
-    if answers.exists() and not answers.is_file():
+    if os.path.exists(answers) and not os.path.isfile(answers):
         raise _unwritable(answers, OSError(0, "it is not a file"))
     try:
         file = answers.open("ab", buffering=0)
@@ -66,6 +66,18 @@ def alone_with(answers: Path) -> Iterator[AnswerWriter]:
                 )
             )
         yield AnswerWriter(file, answers)
+
+
+@contextmanager
+def earlier(answers: Path) -> Iterator[IO[bytes]]:
+    """Open the answers of an earlier run for reading."""
+    try:
+        with answers.open("rb") as lines:
+            yield lines
+    except OSError as error:
+        why = f"the answers cannot be read: {error.strerror or error}"
+        remedy = "name another file of answers"
+        raise TapeformerError(Fault(why, SourceLocation(str(answers)), remedy=remedy)) from None
 
 
 def _locked(file: IO[bytes]) -> bool:

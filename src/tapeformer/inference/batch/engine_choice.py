@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from tapeformer.faults import TapeformerError
+from tapeformer.inference.batch.answer_writer import earlier
 from tapeformer.inference.batch.files import Summary, run_file
 from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.runner import BatchModel
@@ -72,7 +74,7 @@ def has_gpu() -> bool:
 
 def mean_tokens(answers: Path) -> float:
     """Return how many tokens the first answers took on average; an error counts as 0."""
-    with answers.open("rb") as lines:
+    with earlier(answers) as lines:
         tokens = [_tokens(line) for line in islice(lines, SAMPLE)]
     return sum(tokens) / max(1, len(tokens))
 
@@ -87,7 +89,7 @@ def _tokens(line: bytes) -> int:
 
 def _answered(answers: Path) -> int:
     """Count the lines of an earlier run, up to the size of the sample."""
-    if not answers.is_file():
+    if not os.path.isfile(answers):
         return 0
-    with answers.open("rb") as lines:
+    with earlier(answers) as lines:
         return sum(1 for _ in islice(lines, SAMPLE))

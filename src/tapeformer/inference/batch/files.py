@@ -24,7 +24,7 @@ from tapeformer.engines import gpu
 from tapeformer.engines.native.compiler import vector_bits
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.inference.batch.answer_lines import Answered, answer_start
-from tapeformer.inference.batch.answer_writer import AnswerWriter, alone_with
+from tapeformer.inference.batch.answer_writer import AnswerWriter, alone_with, earlier
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.recorder import AnswerLines
@@ -192,7 +192,7 @@ def _resumed(written: AnswerWriter, answers: Path, work: Work, inputs: Inputs) -
     """Count the outcomes of earlier answers, and remove a partial line at the end."""
     outcomes: Counter[str] = Counter()
     expected, end = iter(inputs), 0
-    with answers.open("rb") as lines:
+    with earlier(answers) as lines:
         for number, line in enumerate(lines, 1):
             text = next(expected, None)
             start = work.start(text)
