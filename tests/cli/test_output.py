@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tapeformer import TapeformerError
 from tapeformer.cli.output import write_file
+from tapeformer.cli.progress import Watch
 from tests.cli.test_commands import tapeformer
 
 
@@ -71,3 +73,12 @@ def test_a_link_to_nothing_makes_the_file(tmp_path: Path) -> None:
     (tmp_path / "round").symlink_to(tmp_path / "round")
     with pytest.raises(TapeformerError, match="cannot be written"):
         write_file(tmp_path / "round", "new")
+
+
+def test_a_second_control_c_ends_work_that_does_not_ask() -> None:
+    with Watch("inputs") as watch:
+        assert watch(1)
+        signal.raise_signal(signal.SIGINT)
+        assert not watch(2)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)

@@ -19,8 +19,8 @@ HOW_TO_RESUME = "; with --checkpoint FILE a run can be resumed"
 class Watch:
     """Told the count of what is done; returns False once the user has pressed Ctrl-C.
 
-    As a context it turns Ctrl-C into that answer, so that what is known so far can be told. With
-    `hint`, work that takes long says how to stop it.
+    As a context it turns Ctrl-C into that answer, so that what is known so far can be told; a second
+    Ctrl-C ends work that does not ask. With `hint`, work that takes long says how to stop it.
     """
 
     def __init__(self, unit: str, total: int | None = None, hint: str = "") -> None:
@@ -55,6 +55,8 @@ class Watch:
         return not self.interrupted
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
         self.interrupted = True
 
     def _show(self, done: int, elapsed: float) -> None:
