@@ -125,7 +125,8 @@ class ReaderPool:
     """Started processes, and the folder in which parts and lines are exchanged."""
 
     def __init__(self, task: BlockLines, count: int) -> None:
-        self._folder, self._parts, self._warned = TemporaryDirectory(prefix="tapeformer"), 0, False
+        self._folder = TemporaryDirectory(prefix="tapeformer", ignore_cleanup_errors=True)
+        self._parts, self._warned = 0, False
         self._pool = ProcessPool(task, count)
         try:
             self._pool.loading()
@@ -134,7 +135,8 @@ class ReaderPool:
             raise
 
     def close(self) -> None:
-        """End all processes at once."""
+        """End all processes at once; a part that is just being written is lost without a word."""
+        self._warned = True
         self._pool.close()
         self._folder.cleanup()
 
