@@ -105,6 +105,11 @@ def described(value: object) -> str:
     return f"an object of type {kind}"
 
 
+def first_line(error: BaseException) -> str:
+    """Return an unexpected error as messages show it: its type and the first line of its text."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+
+
 def check_symbols(
     word: Iterable[str], known: Container[str], whose: str, where: str, expected: str, remedy: str
 ) -> None:

@@ -7,42 +7,32 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from errno import EAGAIN
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
-from distributed import LocalCluster
 
-from tapeformer.bench.sweep import Measurement, swept
-from tapeformer.bench.theorem import Point, measure
-from tapeformer.compile.model import compile_machine
-from tapeformer.compile.options import CompileOptions
-from tapeformer.export.dataset import DatasetOptions, write_dataset
+from tapeformer.bench.sweep import Measurement
 from tapeformer.faults import Fault, TapeformerError
-from tapeformer.gallery import gallery_machine
-from tapeformer.inference.batch import BatchModel, BatchOptions, Inputs, files, run_file
-from tapeformer.inference.workers import Task, Where, in_order, pool_at
+from tapeformer.inference.batch import BatchModel, BatchOptions, files, run_file
+from tapeformer.inference.workers import Task, Where, in_order, local, pool_at
 from tapeformer.inference.workers.local import LocalPool
 from tapeformer.inference.workers.processes import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
-from tests.inference.batch.worker_processes import running
-
-MACHINE = gallery_machine("palindrome")
-INPUTS = Inputs(
-    "".join(f"{number:b}\n" for number in range(4000)).translate({48: "a", 49: "b"}).encode()
+from tests.inference.batch.worker_processes import (
+    BUNDLE,
+    INPUTS,
+    MACHINE,
+    killing,
+    running,
+    waited,
 )
-BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=1, base=8))
-
-
-def waited(happened: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
@@ -70,27 +60,6 @@ def test_killed_in_the_middle_the_next_run_is_right(
         assert errors.count("\n") == 1
         assert "run the same command again to resume" in errors
     assert place.result(batch=True) == whole
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    answers = tmp_path_factory.mktemp("alone") / "answers"
-    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=answers.parent))
-    run_file(model, INPUTS, answers, where=Where(processes=1))
-    return answers.read_bytes()
-
-
-def killing(victims: Callable[[], list[int]]) -> Callable[[int], bool]:
-    """A watch that kills one process as soon as something is answered."""
-    killed: list[int] = []
-
-    def watch(done: int) -> bool:
-        if done and not killed:
-            killed.append(victims()[0])
-            os.kill(killed[0], signal.SIGKILL)
-        return True
-
-    return watch
 
 
 def test_a_process_that_dies_costs_no_answer(
@@ -151,6 +120,52 @@ def test_a_task_that_fails_is_not_recovered() -> None:
     pool.close()
 
 
+def test_a_group_that_was_cancelled_is_lost_with_its_process() -> None:
+    pool, cancelled = ProcessPool(Measurement(len, ()), 1), Future[Any]()
+    cancelled.cancel()
+    assert pool.recover(cancelled)
+    pool.close()
+    assert not pool.recover(cancelled)
+
+
+def no_process(_: ProcessPool) -> NoReturn:
+    raise OSError(EAGAIN, "Resource temporarily unavailable")
+
+
+def test_where_no_process_can_start_the_thread_goes_on(
+    tmp_path: Path, alone: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(ProcessPool, "loading", no_process)
+    monkeypatch.setattr(local, "PATIENCE", 0.0)
+    monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
+    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
+    run_file(model, INPUTS, tmp_path / "answers")
+    assert (tmp_path / "answers").read_bytes() == alone
+    (warning,) = caplog.messages
+    assert "one process does all the work" in warning
+    assert "Resource temporarily unavailable" in warning
+
+
+def answered_by_a_daemon(folder: Path) -> None:
+    local.PATIENCE, files.MOST_LINES = 0.0, files.FEWEST_LINES
+    run_file(BatchModel(MACHINE, BUNDLE, BatchOptions(cache=folder)), INPUTS, folder / "answers")
+
+
+def test_a_daemon_which_may_start_no_process_answers_alone(tmp_path: Path, alone: bytes) -> None:
+    with get_context("spawn").Pool(1) as pool:
+        pool.apply(answered_by_a_daemon, (tmp_path,))
+    assert (tmp_path / "answers").read_bytes() == alone
+
+
+def test_the_thread_ends_once_processes_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "PATIENCE", 0.0)
+    pool = LocalPool(Measurement(len, ()), 2)
+    answers = in_order(pool, iter(["ab"] * 10**6), lambda: True)
+    waited(lambda: next(answers) == 2 and pool._pool is pool._processes)
+    waited(lambda: not pool._thread._thread.is_alive())
+    answers.close()
+
+
 def test_processes_that_were_closed_are_not_started_again() -> None:
     pool = ProcessPool(Measurement(len, ()), 2)
     for loaded in pool.loading():
@@ -181,75 +196,6 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     command = [sys.executable, str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert (found.stdout, found.stderr) == ("begun\n[3, 2]\n", "")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[LocalCluster]:
-    made = LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    )
-    with made:
-        yield made
-
-
-def test_a_cluster_whose_worker_dies_loses_no_answer(
-    tmp_path: Path, alone: bytes, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
-    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
-    where = Where(cluster=cluster.scheduler_address)
-    victims = [nanny.process.pid for nanny in cluster.workers.values()]
-    found = run_file(
-        model, INPUTS, tmp_path / "answers", where=where, watch=killing(lambda: victims)
-    )
-    assert found.answered == len(INPUTS)
-    assert (tmp_path / "answers").read_bytes() == alone
-
-
-def test_a_cluster_resumes_what_processes_began(
-    tmp_path: Path, alone: bytes, cluster: LocalCluster
-) -> None:
-    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
-    answers = tmp_path / "answers"
-    begun = run_file(model, INPUTS, answers, watch=lambda done: done == 0)
-    assert 0 < begun.answered < len(INPUTS)
-    run_file(model, INPUTS, answers, where=Where(cluster=cluster.scheduler_address))
-    assert answers.read_bytes() == alone
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
-def test_a_cluster_writes_the_same_dataset_and_resumes_it(
-    tmp_path: Path, cluster: LocalCluster
-) -> None:
-    options = DatasetOptions(count=80, lengths=(0, 8), rows_per_shard=20)
-    address = cluster.scheduler_address
-    write_dataset(["palindrome"], tmp_path / "here", options)
-    begun = write_dataset(
-        ["palindrome"], tmp_path / "there", options, watch=lambda rows: rows < 50, cluster=address
-    )
-    assert 0 < sum(split["rows"] for split in begun["palindrome"].values()) < 80
-    write_dataset(["palindrome"], tmp_path / "there", options, cluster=address)
-    assert files_in(tmp_path / "there") == files_in(tmp_path / "here")
-
-
-def test_a_cluster_measures_the_points_of_a_sweep_in_order(cluster: LocalCluster) -> None:
-    points = [Point("fill_and_drain", "paper", 2, space) for space in (32, 16, 24)]
-    measured = list(swept(measure, points, "sparse", cluster=cluster.scheduler_address))
-    assert measured == list(swept(measure, points, "sparse"))
-    assert len(measured) == 3
-
-
-def test_a_scheduler_that_is_not_there_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tapeformer.inference.workers.cluster.CONNECT", 1)
-    model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
-    where = Where(cluster="tcp://127.0.0.1:9")
-    with pytest.raises(TapeformerError, match="cannot be reached"):
-        run_file(model, INPUTS, tmp_path / "answers", where=where)
 
 
 @dataclass(frozen=True)

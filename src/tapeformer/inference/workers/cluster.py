@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 import pickle
 from concurrent.futures import Future
-from hashlib import sha256
+from contextlib import suppress
+from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 from tapeformer.extras import require
-from tapeformer.faults import Fault, TapeformerError, quoted
+from tapeformer.faults import Fault, TapeformerError, first_line, quoted
 from tapeformer.inference.workers.task import Server, Task
 
 CONNECT = 10
 """Seconds within which a scheduler must answer."""
+COUNT_AGAIN = 5.0
+"""Seconds after which workers are counted again: some may have joined or left."""
 EXTRA = "cluster"
 LOGGERS = ("distributed", "distributed.client", "tornado.application")
 """They would print tracebacks when the scheduler is gone; we report that in one message."""
@@ -27,20 +31,44 @@ class ClusterPool:
 
     def __init__(self, task: Task[Any, Any], address: str) -> None:
         distributed = require("distributed", extra=EXTRA, what="--cluster")
-        self.address = address
+        self.address, self._key = address, uuid4().hex
         for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
             self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise self._gone("cannot be reached", error) from None
-        content = pickle.dumps(task)
-        self._key = sha256(content).hexdigest()
-        plugin = _plugin(distributed, self._key, content)
-        self._client.register_plugin(plugin, name=self._key)
         self._executor = self._client.get_executor(pure=False, retries=2)
-        threads = self._client.ncores().values()
-        self.room = 2 * max(1, sum(threads))
+        try:
+            self._bring(distributed, task)
+            self._count()
+        except BaseException:
+            self.close()
+            raise
+
+    def _bring(self, distributed: Any, task: Task[Any, Any]) -> None:
+        """Have every worker load the task; what goes wrong there is raised here."""
+        plugin = _plugin(distributed, self._key, pickle.dumps(task))
+        try:
+            self._client.register_plugin(plugin, name=self._key)
+        except Exception as error:
+            self._check_there()
+            what = "the cluster's workers cannot load the work"
+            remedy = "install the same versions of Python, tapeformer and NumPy there as here"
+            raise TapeformerError(Fault(what, got=first_line(error), remedy=remedy)) from error
+
+    def _count(self) -> None:
+        """Count the workers' threads, two groups for each."""
+        self.room: int = 2 * max(1, sum(self._asked("ncores").values()))
+        self._counted = monotonic()
+
+    def _asked(self, question: str, **given: Any) -> Any:
+        """Ask the scheduler, and do not wait longer for it than for a connection."""
+        ask = getattr(self._client.scheduler, question)
+        try:
+            return self._client.sync(ask, **given, callback_timeout=CONNECT)
+        except OSError as error:
+            raise self._gone("does not answer", error) from None
 
     def submit(self, group: Any) -> Future[Any]:
         """Submit a group to the workers."""
@@ -53,14 +81,21 @@ class ClusterPool:
         return True
 
     def check(self) -> None:
-        """Raise an error if the scheduler is gone."""
+        """Raise an error if the scheduler is gone; now and then count the workers again."""
+        self._check_there()
+        if monotonic() - self._counted > COUNT_AGAIN:
+            self._count()
+
+    def _check_there(self) -> None:
         if self._client.status != "running":
             raise self._gone("is gone")
 
     def close(self) -> None:
-        """Disconnect from the cluster; unfinished groups are cancelled."""
+        """Disconnect from the cluster, whose workers drop the task; unfinished groups are cancelled."""
         if self._client.status == "running":
             self._executor.shutdown(wait=False)
+            with suppress(TapeformerError):
+                self._asked("unregister_worker_plugin", name=self._key)
         self._client.close(timeout=1)
 
     def _gone(self, what: str, error: Exception | None = None) -> TapeformerError:
@@ -68,7 +103,7 @@ class ClusterPool:
             Fault(
                 f"the cluster's scheduler at {quoted(self.address)} {what}",
                 expected="the address of a running dask scheduler, such as tcp://host:8786",
-                got="" if error is None else str(error).partition("\n")[0][:200],
+                got="" if error is None else first_line(error),
                 remedy="what is answered is kept: run the same command again when it is there",
             )
         )
@@ -83,6 +118,10 @@ def _plugin(distributed: Any, key: str, content: bytes) -> Any:
         def setup(self, worker: Any) -> None:  # noqa: ARG002
             """Store the task in this worker."""
             keep(key, content)
+
+        def teardown(self, worker: Any) -> None:  # noqa: ARG002
+            """Drop the task."""
+            servers.pop(key, None)
 
     return BringTask()
 

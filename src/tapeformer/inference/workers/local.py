@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """CPU seconds spent on answers here before processes are started, which takes about as long."""
+
+log = logging.getLogger("tapeformer")
 
 
 class ThreadPool:
@@ -69,11 +72,7 @@ class LocalPool:
         self._thread = ThreadPool(task)
         self._processes: ProcessPool | None = None
         self._starting: list[Future[Any]] = []
-
-    @property
-    def _pool(self) -> ThreadPool | ProcessPool:
-        started = all(future.done() for future in self._starting)
-        return self._processes if self._processes and started else self._thread
+        self._pool: ThreadPool | ProcessPool = self._thread
 
     @property
     def room(self) -> int:
@@ -93,11 +92,30 @@ class LocalPool:
         if self._begun is None and self._thread.ready:
             self._begun = process_time()
         elapsed = 0.0 if self._begun is None else process_time() - self._begun
-        if self._processes is None and elapsed > PATIENCE:
-            from tapeformer.inference.workers.processes import ProcessPool
+        if self._processes is None and self._count > 1 and elapsed > PATIENCE:
+            self._start()
+        elif self._processes and all(future.done() for future in self._starting):
+            self._pool = self._processes
+            self._thread.close()
 
-            self._processes = ProcessPool(self._task, self._count)
-            self._starting = self._processes.loading()
+    def _start(self) -> None:
+        """Start processes; where that is not possible, the thread goes on alone."""
+        from multiprocessing import current_process
+
+        from tapeformer.inference.workers.processes import ProcessPool
+
+        if current_process().daemon:
+            self._count = 1
+            return
+        processes = ProcessPool(self._task, self._count)
+        try:
+            self._starting = processes.loading()
+        except OSError as error:
+            processes.close()
+            self._count = 1
+            log.warning("warning: one process does all the work: no other can start: %s", error)
+        else:
+            self._processes = processes
 
     def close(self) -> None:
         """End all processes at once."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Generic, TypeVar
 
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, TapeformerError, first_line
 from tapeformer.inference.workers.task import Pool
 
 Group = TypeVar("Group")
@@ -93,7 +93,8 @@ class _Order(Generic[Group]):
             return
         self.attempts[number] += 1
         if self.attempts[number] == ATTEMPTS or not self.pool.recover(future):
-            raise _died(None if future.cancelled() else future.exception())
+            error = None if future.cancelled() else future.exception()
+            raise _died(error) from error
         self._submit(number, group)
 
 
@@ -101,7 +102,7 @@ def _died(error: BaseException | None) -> TapeformerError:
     return TapeformerError(
         Fault(
             "a worker of the batch has ended before its work was done",
-            got="" if error is None else str(error).partition("\n")[0][:200],
+            got="" if error is None else first_line(error),
             remedy="what is answered is kept: give it more memory and run the same command again",
         )
     )

@@ -68,7 +68,8 @@ class ProcessPool:
     def recover(self, future: Future[Any]) -> bool:
         """Restart the processes if one has died: the groups of all of them are lost with it."""
         with self._lock:
-            if not self._open or not isinstance(future.exception(), BrokenProcessPool):
+            lost = future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
+            if not self._open or not lost:
                 return False
             if future in self._own:
                 self._restart()
