@@ -45,8 +45,8 @@ print(answer, "levels added while it ran:", answer.grown)
 # tapeformer verify palindrome abba ab
 print(tf.verify("palindrome", "abba", "ab"))
 
-# tapeformer verify palindrome abba --construction paper --claims
-print(tf.verify("palindrome", "abba", construction="paper", claims=True)[0].claims)
+# tapeformer verify palindrome abbaabba --construction paper --claims
+print(tf.verify("palindrome", "abbaabba", construction="paper", claims=True)[0].claims)
 
 # tapeformer run palindrome abba --construction paper --levels 2 --heads queue
 print(tf.run("palindrome", "abba", construction="paper", levels=2, heads="queue"))

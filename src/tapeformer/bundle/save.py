@@ -1,7 +1,8 @@
 """A model on disk: `model.safetensors`, `config.json`, `machine.yaml`.
 
 The first holds the learnable parameters only. At a fixed number of levels it is byte for byte the
-same for every base, and so for every space; the offsets stand in `config.json`, with every name.
+same for every base above 2, and so for every space; in base 2 some heads may coincide and are
+merged. The offsets stand in `config.json`, with every name.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _busy_beaver() -> None:
     answer, direct = run("busy_beaver_4"), simulate(gallery_machine("busy_beaver_4"))
     print(f"BB(4), one token per step: {answer_text(answer)}")
     same = (answer.steps, answer.state, answer.tapes) == (direct.steps, direct.state, direct.tapes)
-    print(f"The direct simulation, which shares no code with it, says the same: {same}")
+    print(f"The direct simulation, which is not part of the compiler, says the same: {same}")
 
 
 if __name__ == "__main__":

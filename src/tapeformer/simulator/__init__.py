@@ -1,1 +1,1 @@
-"""The direct simulator: the oracle. It reads machines and shares no code with the compiler."""
+"""The direct simulator: the oracle. It shares only the records of machines and tapes with the compiler."""

@@ -17,7 +17,7 @@ TEXT = """---
 # Chains of thought of Turing machines
 
 Each row is one run of a Turing machine by a Transformer that tapeformer compiled from it: exact, token by token. Every
-row can be checked against a direct simulation that shares no code with the compiler:
+row can be checked against a direct simulation that is not part of the compiler:
 
 ```
 tapeformer dataset --verify .
