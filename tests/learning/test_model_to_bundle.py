@@ -14,6 +14,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.sparse import Engine
 from tapeformer.explorer.session import Session
+from tapeformer.export.card import Card
 from tapeformer.inference.batch.run import batch_options
 from tapeformer.inference.generation import Generation
 from tapeformer.inference.model import LEARNED_TOKENS, find_model
@@ -99,6 +100,14 @@ def test_every_command_takes_it(bundle: Bundle, tmp_path: Path) -> None:
         export.torch_module(folder)
     module = export.torch_module(folder, dtype="float64")
     assert module.shape.d_model == len(bundle.weights.fields)
+
+
+def test_a_card_says_trained_or_compiled(bundle: Bundle, compiled: Bundle) -> None:
+    trained, exact = (Card(model, "float64").text([]) for model in (bundle, compiled))
+    assert "trained on chains of thought (nothing): answers may be wrong" in trained
+    assert "trained, not compiled" in trained
+    assert "exact Transformer" not in trained
+    assert "Compiled to an exact Transformer" in exact
 
 
 def test_the_explorer_marks_the_first_wrong_token(bundle: Bundle) -> None:

@@ -49,9 +49,16 @@ class Card:
         """Return the page; `usage` are the sections that show how the files are used."""
         name = _plain(self.bundle.name)
         said = _plain(self.machine.description) or "A Turing machine."
-        opening = f"{said} Compiled to an exact Transformer by tapeformer {__version__}."
+        opening = f"{said} {self._origin()}"
         parts = [f"# {name}", opening, *usage, self._sizes(), self._limits(), self._provenance()]
         return front + "\n\n".join(parts) + "\n"
+
+    def _origin(self) -> str:
+        """Say whether the weights were compiled or trained: only the former are exact."""
+        trained = _plain(self.bundle.learned)
+        if trained:
+            return f"A Transformer trained on chains of thought ({trained}): answers may be wrong."
+        return f"Compiled to an exact Transformer by tapeformer {__version__}."
 
     def _sizes(self) -> str:
         bundle, counts, layout = self.bundle, count(self.bundle.weights), self.bundle.layout
@@ -90,15 +97,19 @@ class Card:
         )
 
     def _provenance(self) -> str:
+        learned = self.bundle.learned
+        made = (
+            "trained, not compiled" if learned else "compiled from the machine's rules, not trained"
+        )
         return "\n".join(
             [
                 "## Provenance",
                 "",
                 f"Written by tapeformer {__version__} from a bundle with SHA-256"
-                f" `{model_digest(self.bundle)}`. The weights were compiled from the machine's rules,"
-                " not trained. The construction implements and extends Li and Wang, *Efficient"
-                " Turing Machine Simulation with Transformers*. The Python files are tapeformer's own"
-                " source (Apache-2.0).",
+                f" `{model_digest(self.bundle)}`. The weights were {made}."
+                " The construction implements and extends Li and Wang, *Efficient Turing Machine"
+                " Simulation with Transformers*. The Python files are tapeformer's own source"
+                " (Apache-2.0).",
             ]
         )
 
