@@ -22,6 +22,7 @@ bench = typer.Typer(
     rich_markup_mode=None,
     name="bench",
     help="Measurements, each a page with tables and plots.",
+    add_completion=False,
     no_args_is_help=True,
 )
 

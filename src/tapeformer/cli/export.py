@@ -25,7 +25,11 @@ Output = Annotated[
     Path, typer.Option("-o", "--output", help="The folder to write.", show_default=False)
 ]
 Dtype = Annotated[
-    str, typer.Option("--dtype", help="float32, bfloat16, float16 or float64: exact in each.")
+    str,
+    typer.Option(
+        "--dtype",
+        help="float32, bfloat16, float16 or float64; the page of the folder says which is exact.",
+    ),
 ]
 Attention = Annotated[
     str, typer.Option("--attention", help="scores, or offsets: no scores, for long sequences.")

@@ -24,7 +24,7 @@ def model_text(bundle: Bundle) -> str:
             f"  d_model {r['d_model']:,}, feed-forward depth {r['ff_depth']},"
             f" {counted(r['neurons'], 'neuron')}",
             f"  {r['parameters']:,} parameters, {r['nonzero_parameters']:,} not zero,"
-            f" {r['precision']} bits each: {r['parameter_bits']:,} bits at these levels, in any base",
+            f" {r['precision']} bits each: {r['parameter_bits']:,} bits at these levels",
         ]
     )
 

@@ -43,7 +43,7 @@ Dtype = Annotated[
     str | None,
     typer.Option(
         "--dtype",
-        help="float64, float32, integer (sparse), float16 or bfloat16 (dense); the same tokens in all.",
+        help="float64, float32, integer (sparse), float16 or bfloat16 (dense); the same tokens, or a refusal.",
     ),
 ]
 Attention = Annotated[

@@ -104,7 +104,7 @@ def _text(machine: TuringMachine, report: Report) -> str:
 
 def _claim_lines(claims: Mapping[str, int]) -> list[str]:
     """List the claims that held, and those that the run never put to the test."""
-    held = [f"{claim} {counted(count, 'time')}" for claim, count in claims.items() if count]
+    held = [f"{claim}: {counted(count, 'time')}" for claim, count in claims.items() if count]
     never = [claim for claim, count in claims.items() if not count]
     lines = [f"  claims held: {', '.join(held)}"] if held else []
     return [*lines, f"  never exercised by this run: {', '.join(never)}"] if never else lines
