@@ -1,7 +1,8 @@
-"""Writing a folder at once or not at all."""
+"""Writing a folder or a file at once or not at all."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,23 @@ def written_at_once(path: Path) -> Iterator[Path]:
         _put_in_place(partial, path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def file_written_at_once(path: Path) -> Iterator[Path]:
+    """Give a file to write, which gets its name when all is written; a failure leaves nothing."""
+    partial = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text_at_once(path: Path, text: str) -> None:
+    """Write a text file; another process reads the old text or the new one."""
+    with file_written_at_once(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:

@@ -218,6 +218,11 @@ def negated(literal: Literal) -> Literal:
     return Literal(literal.bit, not literal.positive)
 
 
+def bit_wire(bit: Literal) -> Wire:
+    """Return a literal as a wire with the values 0 and 1."""
+    return Wire({"0": negated(bit), "1": bit})
+
+
 def _in_common(parts: Sequence[tuple[int, ...]]) -> Collection[int]:
     """Return the rules that can make all parts true; a part with many of them says nothing.
 

@@ -12,7 +12,7 @@ import numpy as np
 from tapeformer.constructions.decoded import Decoded
 from tapeformer.dataclass import dataclass
 from tapeformer.simulator.outcome import Tape
-from tapeformer.windows import Flags, Integers
+from tapeformer.windows import Flags, Integers, numbered_within
 
 MOST_CELLS = 1 << 22
 """Cells of queues that are read at once: a limit to the memory that it takes."""
@@ -122,7 +122,7 @@ def numbered(owners: Integers) -> Integers:
     if not len(owners):
         return owners
     new = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
-    return np.arange(len(owners)) - np.repeat(new, np.diff(np.append(new, len(owners))))
+    return numbered_within(np.diff(np.append(new, len(owners))))
 
 
 def in_parts(decode: Callable[[Integers], DecodedMany], count: int, cells: int) -> DecodedMany:

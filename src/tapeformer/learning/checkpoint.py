@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from tapeformer.folders import file_written_at_once
+
 FORMAT = 2
 """The number of what a state holds: another one's states are not taken up."""
 SECONDS = 30.0
@@ -25,10 +27,8 @@ class Checkpoint:
         now = time.perf_counter()
         if self.stem is None or (now - self.written < SECONDS and not state.get("done")):
             return
-        path = self._path(part)
-        partial = path.with_name(f".{path.name}")
-        torch.save(state, partial)
-        partial.replace(path)
+        with file_written_at_once(self._path(part)) as partial:
+            torch.save(state, partial)
         self.written = now
 
     def load(self, part: str) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ import torch
 
 from tapeformer import __version__
 from tapeformer.faults import Fault, SourceLocation, TapeformerError, did_you_mean
+from tapeformer.folders import write_text_at_once
 from tapeformer.learning.arms import Task, Trained, run_arm
 from tapeformer.learning.checkpoint import FORMAT, Checkpoint
 from tapeformer.learning.config import Arm, DataConfig, Experiment, completed
@@ -23,7 +24,7 @@ from tapeformer.learning.distributed import team
 from tapeformer.learning.evaluate import Score
 from tapeformer.learning.given_arm import scored_again
 from tapeformer.learning.plots import can_plot, exactness
-from tapeformer.learning.traces import ABOUT, write_text
+from tapeformer.learning.traces import ABOUT
 from tapeformer.learning.weights import load_weights, save_weights
 
 Watch = Callable[[str], None]
@@ -101,7 +102,7 @@ def _run(experiment: Experiment, name: str, task: Task, output: Path) -> None:
         again = {"lengths": list(left), **_made_with(task.device)}
         record["scored_again"] = [*record.get("scored_again", []), again]
     record["data"] = _data_record(experiment, task.data)
-    write_text(path, json.dumps(record, indent=1) + "\n")
+    write_text_at_once(path, json.dumps(record, indent=1) + "\n")
 
 
 def known_arm(experiment: Experiment, arm: str) -> str:
@@ -132,7 +133,7 @@ def summary(experiment: Experiment, output: Path) -> dict[str, Any]:
     writer = csv.DictWriter(table, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(results)
-    write_text(output / "results.csv", table.getvalue())
+    write_text_at_once(output / "results.csv", table.getvalue())
     if results and can_plot():
         exactness(results, experiment.data.train_up_to, output / "results.svg")
     return {

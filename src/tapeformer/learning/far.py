@@ -10,6 +10,7 @@ from threading import Thread
 import numpy as np
 import torch
 
+from tapeformer.folders import file_written_at_once
 from tapeformer.learning.keys import GroupKeys
 from tapeformer.learning.situations import BLOCKS, Reader
 from tapeformer.learning.tables import Collector, Table, by_level
@@ -38,9 +39,8 @@ def save_far(parts: Iterable[TraceSet], path: Path, watch: Callable[[str], None]
         for name, collector in found.items()
         for column in COLUMNS
     }
-    partial = path.with_name(f".{path.name}")
-    np.savez_compressed(partial, tokens=np.array(tokens), **arrays)
-    partial.replace(path)
+    with file_written_at_once(path) as partial:
+        np.savez_compressed(partial, tokens=np.array(tokens), **arrays)
     return tokens
 
 

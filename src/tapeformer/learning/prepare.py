@@ -16,6 +16,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
 from tapeformer.export.dataset.traces import Tracer
 from tapeformer.export.dataset.words import Drawn, Word, letters_of
+from tapeformer.folders import write_text_at_once
 from tapeformer.inference.model import find_model
 from tapeformer.learning.config import DataConfig
 from tapeformer.learning.far import save_far
@@ -28,7 +29,6 @@ from tapeformer.learning.traces import (
     TraceSet,
     part_name,
     test_name,
-    write_text,
 )
 from tapeformer.learning.walks import wanderer
 from tapeformer.learning.words import test_words, training_words
@@ -51,7 +51,7 @@ def prepare(
             write = partial(_write_far, told) if name in far else _write_parts
             told(f"{name}: {write(folder, name, make()):,} tokens to predict")
         about = {"data": config.record(), "sha256": _hashes(folder)}
-        write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
+        write_text_at_once(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -83,7 +83,7 @@ def _write_parts(folder: Path, name: str, parts: Iterable[TraceSet]) -> int:
         part.save(path)
         tokens += part.predicted
         hashes[path.stem] = digest(path)
-    write_text(folder / f"{name}.json", json.dumps(hashes, indent=1) + "\n")
+    write_text_at_once(folder / f"{name}.json", json.dumps(hashes, indent=1) + "\n")
     return tokens
 
 
@@ -92,7 +92,7 @@ def _write_far(watch: Tell, folder: Path, name: str, parts: Iterable[TraceSet]) 
     path = folder / part_name(name, 0)
     tokens = save_far(parts, path, watch)
     hashes = {path.stem: digest(path)}
-    write_text(folder / f"{name}.json", json.dumps(hashes, indent=1) + "\n")
+    write_text_at_once(folder / f"{name}.json", json.dumps(hashes, indent=1) + "\n")
     return tokens
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.folders import file_written_at_once
 from tapeformer.learning.fields import Factor, TokenFields
 
 ABOUT, TRAIN, WALKS, OTHERS = "data.json", "train", "walks", "others"
@@ -88,23 +88,15 @@ class TraceSet:
     def save(self, path: Path) -> None:
         """Write the set as one file, a column of tokens after the other: these repeat themselves."""
         about = {"levels": self.levels, "factors": [asdict(factor) for factor in self.factors]}
-        partial = path.with_name(f".{path.name}")
-        np.savez_compressed(
-            partial,
-            about=np.frombuffer(json.dumps(about).encode(), np.uint8),
-            columns=np.ascontiguousarray(self.tokens.T),
-            starts=self.starts,
-            prompts=self.prompts,
-            letters=self.letters,
-        )
-        partial.replace(path)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file at once: another process reads the old text or the new one."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+        with file_written_at_once(path) as partial:
+            np.savez_compressed(
+                partial,
+                about=np.frombuffer(json.dumps(about).encode(), np.uint8),
+                columns=np.ascontiguousarray(self.tokens.T),
+                starts=self.starts,
+                prompts=self.prompts,
+                letters=self.letters,
+            )
 
 
 def test_name(length: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
 
 
@@ -48,11 +48,6 @@ def parity(build: Builder, *bits: Literal, label: str) -> Literal:
         for signs in odd
     ]
     return build.one_of(*terms, label=label)
-
-
-def bit_wire(bit: Literal) -> Wire:
-    """Return a literal as a wire with the values 0 and 1."""
-    return Wire({"0": negated(bit), "1": bit})
 
 
 def _signs(count: int) -> list[tuple[bool, ...]]:

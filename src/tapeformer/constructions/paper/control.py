@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
-from tapeformer.constructions.paper.clock import LevelClock, bit_wire
+from tapeformer.constructions.paper.clock import LevelClock
 from tapeformer.constructions.paper.fields import Fields
 from tapeformer.constructions.paper.lookup import TapeAction, lookup
 from tapeformer.constructions.paper.view import Orders, StackView

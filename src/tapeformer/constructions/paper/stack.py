@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
-from tapeformer.constructions.paper.clock import bit_wire, parity
+from tapeformer.constructions.paper.clock import parity
 from tapeformer.constructions.paper.fields import MARK, NO_MARK, OPERATIONS, Fields
 from tapeformer.constructions.paper.halves import queue_outputs
 from tapeformer.constructions.paper.transfer import transitions

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.realtime.code import Cell, Plane, SymbolCode
 from tapeformer.constructions.realtime.names import bit_names
@@ -66,11 +66,6 @@ def wires_of(
         yield name, Wire({dummy: negated(track.filled), **own})
         for number, bit_name in enumerate(bit_names(name, code)):
             yield bit_name, bit_wire(track.cell[number])
-
-
-def bit_wire(bit: Literal) -> Wire:
-    """Return a literal as a wire with the values 0 and 1."""
-    return Wire({"0": negated(bit), "1": bit})
 
 
 def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.reach import verdict_of
 from tapeformer.constructions.realtime.boot import Boot, phase_after
 from tapeformer.constructions.realtime.boot import boot as make_boot
 from tapeformer.constructions.realtime.code import SOME, Cell
-from tapeformer.constructions.realtime.column import StackOrder, bit_wire, merged
+from tapeformer.constructions.realtime.column import StackOrder, merged
 from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.lookup import Fired, TapeAction, TapeView, fired, stops
 from tapeformer.constructions.realtime.names import bit_names

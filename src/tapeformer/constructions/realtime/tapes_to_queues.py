@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Circuit, Literal
 from tapeformer.circuit.simplify import simplify
 from tapeformer.constructions.open_table import table_constants, table_entries
@@ -13,7 +13,6 @@ from tapeformer.constructions.realtime.column import (
     Column,
     Operation,
     StackOrder,
-    bit_wire,
     column_of,
     put,
     shifted,

@@ -26,7 +26,7 @@ from tapeformer.engines.native.llvm_batch_functions import (
     locate_text,
 )
 from tapeformer.engines.native.llvm_functions import Liveness
-from tapeformer.engines.native.llvm_loop import is_set, margins, slot
+from tapeformer.engines.native.llvm_loop import is_set, margins, ripple_carry, slot
 from tapeformer.engines.native.word_shape import WordShape
 
 STOP, COUNTED = 0, 1
@@ -109,17 +109,8 @@ def _count(shape: WordShape) -> Iterator[str]:
     yield f"%hit = and {word} %hit.all, %live"
     yield f"%hits.n = or {word} %hits, %hit"
     yield "%number.n = add i64 %number, 1"
-    yield "br label %carrying\ncarrying:"
-    yield f"%carry = phi {word} [ %hit, %one ], [ %over, %adding ]"
-    yield "%place = phi i64 [ %digit, %one ], [ %higher, %adding ]"
-    yield is_set(shape, "%carry", "%carries")
-    yield "br i1 %carries, label %adding, label %added\nadding:"
-    yield slot(shape, "%counters", "%place", "%digits")
-    yield f"%over = and {word} %digits, %carry"
-    yield f"%sum = xor {word} %digits, %carry"
-    yield f"store {word} %sum, ptr %digits.p"
-    yield "%higher = add i64 %place, 1"
-    yield "br label %carrying\nadded:\nbr label %pair"
+    yield from ripple_carry(shape, "%hit", "%digit", "one", "added")
+    yield "added:\nbr label %pair"
 
 
 def _events(shape: WordShape) -> Iterator[str]:

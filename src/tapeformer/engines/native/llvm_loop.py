@@ -110,6 +110,26 @@ def slot(shape: WordShape, base: str, index: int | str, name: str) -> str:
     )
 
 
+def ripple_carry(
+    shape: WordShape, ones: str, lowest: str, before: str, after: str
+) -> Iterator[str]:
+    """Yield the addition of 1 to the counters of some inputs: a word of `ones`, from a lowest digit on.
+
+    Blocks `before` and `after` are where this loop is entered and left.
+    """
+    yield "br label %carrying\ncarrying:"
+    yield f"%carry = phi {shape.type} [ {ones}, %{before} ], [ %over, %adding ]"
+    yield f"%place = phi i64 [ {lowest}, %{before} ], [ %higher, %adding ]"
+    yield is_set(shape, "%carry", "%carries")
+    yield f"br i1 %carries, label %adding, label %{after}\nadding:"
+    yield slot(shape, "%counters", "%place", "%digits")
+    yield f"%over = and {shape.type} %digits, %carry"
+    yield f"%sum = xor {shape.type} %digits, %carry"
+    yield f"store {shape.type} %sum, ptr %digits.p"
+    yield "%higher = add i64 %place, 1"
+    yield "br label %carrying"
+
+
 def _guard(program: Program, shape: WordShape, results: Liveness) -> Iterator[str]:
     """Yield the exit that is taken if a speculation failed."""
     yield slot(shape, "%slots", results.slots[program.guard], "%guard")
@@ -146,24 +166,12 @@ def margins(
 
 
 def _count(shape: WordShape) -> Iterator[str]:
-    """Yield the increment of each counter whose input has the counted value: a ripple carry."""
+    """Yield the increment of each counter whose input has the counted value."""
     yield "%more = add i64 %made, 1"
     yield slot(shape, "%next", "%k2", "%hit")
     yield f"%hit.x = xor {shape.type} %hit, %w4"
     yield f"%first = and {shape.type} %hit.x, %w5"
-    yield "br label %digit"
-    yield "digit:"
-    yield f"%carry = phi {shape.type} [ %first, %counted ], [ %over, %adding ]"
-    yield "%place = phi i64 [ 0, %counted ], [ %higher, %adding ]"
-    yield is_set(shape, "%carry", "%carries")
-    yield "br i1 %carries, label %adding, label %watched"
-    yield "adding:"
-    yield slot(shape, "%counters", "%place", "%digits")
-    yield f"%over = and {shape.type} %digits, %carry"
-    yield f"%sum = xor {shape.type} %digits, %carry"
-    yield f"store {shape.type} %sum, ptr %digits.p"
-    yield "%higher = add i64 %place, 1"
-    yield "br label %digit"
+    yield from ripple_carry(shape, "%first", "0", "counted", "watched")
 
 
 def _watched(shape: WordShape) -> Iterator[str]:

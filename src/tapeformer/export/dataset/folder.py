@@ -17,6 +17,7 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.export.dataset.parquet import about_shard
 from tapeformer.export.dataset.splits import SPLITS
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.folders import write_text_at_once
 
 FORMAT, VERSION = "tapeformer-dataset", 1
 MANIFEST, MODEL, CHAT, PARTIAL = "dataset.json", "model", "chat", ".partial"
@@ -50,7 +51,9 @@ class Folder:
         """Write the model, then the manifest."""
         self.path.mkdir(parents=True, exist_ok=True)
         bundle.save(self.path / MODEL, overwrite=True)
-        write_whole(self.path / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        write_text_at_once(
+            self.path / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
+        )
 
     def bundle(self) -> Bundle:
         """Load the model that made the traces."""
@@ -122,13 +125,6 @@ def folders_in(path: Path) -> list[Folder]:
             path, "there is no dataset", "`tapeformer dataset MACHINE -o DIR` writes one"
         )
     return found
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file that gets its name when it is complete."""
-    partial = path.with_name(path.name + PARTIAL)
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
 
 
 def _refused(path: Path, what: str, remedy: str = "choose another folder") -> TapeformerError:

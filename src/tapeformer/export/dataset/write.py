@@ -20,7 +20,6 @@ from tapeformer.export.dataset.folder import (
     Folder,
     folder_name,
     folders_in,
-    write_whole,
 )
 from tapeformer.export.dataset.options import DatasetOptions, checked, words_for
 from tapeformer.export.dataset.parquet import about_shard, pyarrow
@@ -29,6 +28,7 @@ from tapeformer.export.dataset.splits import SPLITS, SplitRule
 from tapeformer.export.dataset.traces import Trace, Tracer, traced
 from tapeformer.export.dataset.words import Word, Words
 from tapeformer.faults import Fault, SourceLocation, TapeformerError
+from tapeformer.folders import write_text_at_once
 from tapeformer.formats.registry import dumps
 from tapeformer.inference.model import Model, Source, find_model
 from tapeformer.simulator.fast import simulate
@@ -91,7 +91,7 @@ def write_dataset(
         if _write_machine(plan, Folder(path / name), told, cluster):
             counts[name] = Folder(path / name).counts()
     if counts:
-        write_whole(path / CARD, card_text(folders_in(path)))
+        write_text_at_once(path / CARD, card_text(folders_in(path)))
     return counts
 
 

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 
-from tapeformer.circuit.build import Builder, Wire
+from tapeformer.circuit.build import Builder, Wire, bit_wire
 from tapeformer.circuit.record import Circuit
 from tapeformer.circuit.simplify import simplify
 from tapeformer.circuit.sliced import evaluate_sliced
 from tapeformer.constructions.realtime.code import SOME, SymbolCode
-from tapeformer.constructions.realtime.column import Operation, bit_wire, column_of, wires_of
+from tapeformer.constructions.realtime.column import Operation, column_of, wires_of
 from tapeformer.constructions.realtime.level import Level, LevelClock, decide, full_after, move
 from tapeformer.constructions.realtime.names import BITS, OPERATIONS, TRACKS, bit_names
 from tapeformer.constructions.realtime.proofs.exploring import Checked

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.realtime.boot import Boot, chosen_level, prompt_cell, read_back
-from tapeformer.constructions.realtime.column import bit_wire
 from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.speedup.window import Window
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tapeformer.circuit.build import Builder, Wire, negated
+from tapeformer.circuit.build import Builder, Wire, bit_wire, negated
 from tapeformer.circuit.record import Literal
 from tapeformer.constructions.realtime.code import SOME, Cell, Plane, SymbolCode
-from tapeformer.constructions.realtime.column import bit_wire
 from tapeformer.constructions.realtime.fields import Fields
 from tapeformer.constructions.realtime.names import position, window_bits
 
