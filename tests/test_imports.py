@@ -16,6 +16,7 @@ ANYTHING = {"*"}
 ALLOWED: dict[str, set[str]] = {
     "dataclass": set(),
     "faults": set(),
+    "arguments": {"faults"},
     "reprs": {"faults"},
     "extras": {"faults"},
     "machine": {"faults", "display"},
@@ -53,8 +54,8 @@ ALLOWED: dict[str, set[str]] = {
         *("weights", "bundle", "engines", "constructions", "compile", "inference", "__version__"),
     },
     "learning": {
-        *("faults", "extras", "machine", "weights", "bundle", "compile", "inference", "export"),
-        "__version__",
+        *("faults", "extras", "folders", "machine", "weights", "bundle", "compile", "inference"),
+        *("export", "__version__"),
     },
     "laboratory": {
         *("faults", "machine", "simulator", "weights", "bundle", "constructions", "compile"),
@@ -70,8 +71,8 @@ ALLOWED: dict[str, set[str]] = {
 """For each part, the parts it may import. A queue machine's step function is a circuit; of the
 simulator the constructions use only the record of a tape, which a test below checks."""
 
-EVERYWHERE = {"dataclass"}
-"""Stands for the standard library's: it knows nothing of machines or models."""
+EVERYWHERE = {"arguments", "dataclass"}
+"""These know nothing of machines or models; `dataclass` stands for the standard library's."""
 
 TOP = {"__init__", "__main__"}
 

@@ -91,7 +91,7 @@ def test_step_limit_and_space_limit() -> None:
         (("simulate", "palindrome", "--format", "xml"), "unknown format 'xml'"),
         (("simulate", "palindrome", "--accept", "nirvana"), "there is no state 'nirvana'"),
         (("convert", "palindrome", "--to", "nju"), "no writer for the format 'nju'; expected one"),
-        (("convert", "palindrome", "--to", "native"), "did you mean tapeformer?"),
+        (("convert", "palindrome", "--to", "morphet"), "did you mean morphett?"),
         (("convert", "binary_addition", "--to", "morphett"), "it has several tapes"),
         (("show", "palindrome", "--svg", "/no/such/folder/x.svg"), "cannot be written"),
     ],

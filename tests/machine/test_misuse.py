@@ -93,7 +93,7 @@ USE: dict[str, tuple[Callable[[], object], str]] = {
     "parse_word of a name": (lambda: api.parse_word("palindrome", "a"), "not a machine"),
     "negative steps": (
         lambda: api.simulate(MACHINE, max_steps=-1),
-        "bad `max_steps`; expected an int, 0",
+        "bad `max_steps`; expected a whole number, at least 0",
     ),
     "steps are a float": (lambda: api.simulate(MACHINE, max_steps=1e6), "bad `max_steps`"),
     "no cells": (lambda: api.simulate(MACHINE, max_cells=0), "bad `max_cells`"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tapeformer.arguments import check_flag
 from tapeformer.bundle.check import Config, LayerNames, checked_config
 from tapeformer.bundle.files import (
     CONFIG,
@@ -21,7 +22,7 @@ from tapeformer.bundle.files import (
 )
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.tensors import with_stored
-from tapeformer.faults import Fault, Severity, SourceLocation, TapeformerError, described
+from tapeformer.faults import Fault, Severity, SourceLocation, TapeformerError
 from tapeformer.weights.matrices import zeros
 from tapeformer.weights.record import Affine, Head, Layer, TransformerWeights
 from tapeformer.weights.verify import verify
@@ -29,9 +30,7 @@ from tapeformer.weights.verify import verify
 
 def load_bundle(folder: str | os.PathLike[str], *, allow_modified: bool = False) -> Bundle:
     """Return the bundle in a folder; with `allow_modified` its parameters may differ from the hash."""
-    if not isinstance(allow_modified, bool):
-        got, remedy = described(allow_modified), "leave out allow_modified, or give True"
-        raise TapeformerError(Fault("bad `allow_modified`", None, "True or False", got, remedy))
+    check_flag("allow_modified", allow_modified)
     path = folder_path(folder)
     return bundle_from(read_files(path), path, allow_modified=allow_modified)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal, get_args
 
+from tapeformer.arguments import check_flag
 from tapeformer.constructions import DEFAULT, Construction, construction
 from tapeformer.constructions.sizes import Sizes, check_given, refuse
 from tapeformer.dataclass import dataclass
@@ -85,8 +86,7 @@ def checked_options(options: CompileOptions) -> CompileOptions:
     if type(options.layers) is not int or options.layers < 1:
         raise refuse("a model needs a layer", "layers at least 1", repr(options.layers), "give 1")
     for name in ("layer_norm", "literal"):
-        if not isinstance(getattr(options, name), bool):
-            raise refuse(f"{name} is not a bool", "True or False", repr(getattr(options, name)))
+        check_flag(name, getattr(options, name))
     if options.literal and (made.tracks is None or options.layer_norm):
         what = "the literal Transformer is made of a machine with one queue, without --layer-norm"
         got = f"--construction {options.construction}" + " --layer-norm" * options.layer_norm

@@ -39,9 +39,6 @@ FORMATS = tuple(MODULES)
 OWN_FORMAT = "tapeformer"
 """The format that holds every machine without loss."""
 
-RENAMED = {"native": OWN_FORMAT}
-"""What formats were called in earlier versions."""
-
 WRITERS = ("busy-beaver", "jflap", "tapeformer", "turingmachine.io", "morphett")
 """Formats that can be written."""
 
@@ -172,8 +169,6 @@ def known_format(
         got = described(format_name)
         raise TapeformerError(Fault("bad `format_name`", None, expected, got, "pass a str"))
     if format_name not in names:
-        renamed = RENAMED.get(format_name)
-        nearest = f"did you mean {renamed}?" if renamed else did_you_mean(format_name, names)
-        what = f"{problem} {quoted(format_name)}"
+        what, nearest = f"{problem} {quoted(format_name)}", did_you_mean(format_name, names)
         raise TapeformerError(Fault(what, None, expected, remedy=nearest))
     return format_name

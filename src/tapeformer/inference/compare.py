@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from tapeformer.arguments import check_count, check_flag
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import (
     COMPILE_OPTIONS,
@@ -30,7 +31,6 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.generation import Generation
 from tapeformer.inference.limits import Limits
 from tapeformer.inference.model import Model, Source, Word, find_model, symbols_of
-from tapeformer.inference.options import check_count, check_flag
 from tapeformer.machine.record import TuringMachine
 from tapeformer.queues.record import Token
 from tapeformer.queues.run import QueueRun

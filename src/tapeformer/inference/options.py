@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
+from tapeformer.arguments import bad_argument, check_count, check_flag
 from tapeformer.compile.options import (
     COMPILE_OPTIONS,
     CompileOptions,
@@ -14,7 +15,6 @@ from tapeformer.compile.options import (
 )
 from tapeformer.dataclass import dataclass
 from tapeformer.engines.registry import engine_name
-from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.limits import MOST_STEPS, Limits
 
 
@@ -75,29 +75,5 @@ def checked(options: RunOptions) -> RunOptions:
     for name in ("spaced", "allow_modified"):
         check_flag(name, getattr(options, name))
     if options.checkpoint is not None and not isinstance(options.checkpoint, str | Path):
-        raise _wrong("checkpoint", "the path of a file", options.checkpoint)
+        raise bad_argument("checkpoint", "the path of a file", options.checkpoint)
     return options
-
-
-def check_called(**given: object) -> None:
-    """Refuse what is to be called and cannot be."""
-    for name, value in given.items():
-        if value is not None and not callable(value):
-            raise _wrong(name, "a function", value)
-
-
-def check_flag(name: str, value: object) -> None:
-    """Refuse an option that is not a bool."""
-    if not isinstance(value, bool):
-        raise _wrong(name, "True or False", value)
-
-
-def check_count(name: str, value: object, least: int) -> None:
-    """Refuse an option that is not a whole number of some size."""
-    if type(value) is not int or value < least:
-        raise _wrong(name, f"a whole number, at least {least}", value)
-
-
-def _wrong(name: str, expected: str, got: object) -> TapeformerError:
-    fault = Fault(f"{name} has no usable value", expected=expected, got=described(got))
-    return TapeformerError(replace(fault, remedy=f"leave out {name}, or give such a value"))

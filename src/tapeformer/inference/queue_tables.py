@@ -9,9 +9,9 @@ from itertools import islice
 from math import prod
 from pathlib import Path
 
+from tapeformer.arguments import check_count
 from tapeformer.engines.registry import engine_name, make_engine
 from tapeformer.faults import Fault, TapeformerError, counted, described
-from tapeformer.inference.options import check_count
 from tapeformer.lowering.queues_to_circuit import token_ports
 from tapeformer.lowering.queues_to_literal import SEPARATOR, flat_token, literal_transformer
 from tapeformer.lowering.queues_to_weights import transformer

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.arguments import check_called
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
 from tapeformer.inference.generation import Generation, finished
@@ -21,7 +22,7 @@ from tapeformer.inference.model import (
     most_tokens,
     symbols_of,
 )
-from tapeformer.inference.options import RunOptions, check_called, run_options
+from tapeformer.inference.options import RunOptions, run_options
 
 Watch = Callable[[int], bool]
 See = Callable[[NDArray[np.int32], Generation], None]

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from tapeformer.arguments import check_called, check_count
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.machine.word import checked_word
-from tapeformer.simulator.limits import checked_head, checked_number, checked_watch
+from tapeformer.simulator.limits import checked_head
 from tapeformer.simulator.outcome import Outcome, Tape
 from tapeformer.simulator.result import Result, trimmed, verdict
 
@@ -223,9 +224,9 @@ def simulate(
     there, as at a step limit.
     """
     word = checked_word(checked(machine), word)
-    checked_number("max_steps", max_steps, 0)
-    checked_number("max_cells", max_cells, 1)
-    checked_watch(watch)
+    check_count("max_steps", max_steps, 0)
+    check_count("max_cells", max_cells, 1)
+    check_called(watch=watch)
     run = _Run(machine, word, checked_head(head, word), max_cells)
     while run.advance(run.chunk(max_steps)):
         if run.cells_left() < 0:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tapeformer.arguments import argument_fault
 from tapeformer.compile.options import CompileOptions, checked_options
 from tapeformer.export.dataset.words import Drawn, Listed, Words, letters_of
-from tapeformer.faults import Fault, SourceLocation, TapeformerError, described
+from tapeformer.faults import Fault, SourceLocation, TapeformerError
 from tapeformer.machine.record import TuringMachine
 
 
@@ -41,20 +42,22 @@ def checked(options: DatasetOptions) -> DatasetOptions:
     """Refuse options of a wrong type or out of range, all at once."""
     checked_options(options.compile)
     faults = [
-        _fault(name, f"a whole number, at least {least}", getattr(options, name))
+        argument_fault(name, f"a whole number, at least {least}", getattr(options, name))
         for name, least in LEAST.items()
         if type(getattr(options, name)) is not int or getattr(options, name) < least
     ]
     faults += [
-        _fault(name, "a number from 0 to 1", getattr(options, name))
+        argument_fault(name, "a number from 0 to 1", getattr(options, name))
         for name in ("mirrored", "held_out")
         if not isinstance(getattr(options, name), int | float)
         or not 0 <= getattr(options, name) <= 1
     ]
     if not _is_range(options.lengths):
-        faults.append(_fault("lengths", "two whole numbers, A:B with 0 <= A <= B", options.lengths))
+        faults.append(
+            argument_fault("lengths", "two whole numbers, A:B with 0 <= A <= B", options.lengths)
+        )
     if options.train_up_to is not None and type(options.train_up_to) is not int:
-        faults.append(_fault("train_up_to", "a whole number", options.train_up_to))
+        faults.append(argument_fault("train_up_to", "a whole number", options.train_up_to))
     if faults:
         raise TapeformerError(faults)
     return options
@@ -64,10 +67,6 @@ def _is_range(lengths: object) -> bool:
     if not isinstance(lengths, tuple) or [type(end) for end in lengths] != [int, int]:
         return False
     return bool(0 <= lengths[0] <= lengths[1])
-
-
-def _fault(name: str, expected: str, got: object) -> Fault:
-    return Fault(f"{name} has no usable value", expected=expected, got=described(got))
 
 
 def words_for(machine: TuringMachine, options: DatasetOptions) -> Words:

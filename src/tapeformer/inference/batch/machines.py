@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from tapeformer.arguments import check_called
 from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import for_steps
 from tapeformer.engines.logic.not_logic import NotLogicError
@@ -34,7 +35,7 @@ from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
 from tapeformer.inference.model import find_model, is_folder, most_tokens
-from tapeformer.inference.options import RunOptions, check_called, run_options
+from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.inference.workers import Where
 from tapeformer.machine.record import TuringMachine

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tapeformer.arguments import bad_argument, check_called
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.batch.engine_choice import run_chosen
@@ -20,7 +21,7 @@ from tapeformer.inference.batch.runner import (
     Found,
 )
 from tapeformer.inference.model import Model, Source, Word, find_model, most_tokens, symbols_of
-from tapeformer.inference.options import RunOptions, check_called, run_options
+from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.workers import Where
 
 ENGINES = ("auto", "native", "gpu")
@@ -114,9 +115,7 @@ def _listed(words: Iterable[Word]) -> Sequence[Word]:
 def path_of(name: str, given: object) -> Path:
     """Return the path that an argument gives; raise an error with its name if it is none."""
     if not isinstance(given, str | os.PathLike) or "\0" in str(given):
-        what, got = f"bad `{name}`", described(given)
-        remedy = "give the path of a file as a str or a Path"
-        raise TapeformerError(Fault(what, expected="a path", got=got, remedy=remedy))
+        raise bad_argument(name, "a path", given, "give the path of a file as a str or a Path")
     return Path(given)
 
 
