@@ -55,18 +55,18 @@ class Contest:
 
 
 def counters(digits: int) -> tuple[str, ...]:
-    """Different numbers to count on from, all with room for a long run."""
+    """Return different numbers to count on from, all with room for a long run."""
     return tuple(format(number, f"0{digits}b") for number in range(AT_ONCE))
 
 
 def mirrored(letters: int) -> tuple[str, ...]:
-    """Different palindromes."""
+    """Return different palindromes."""
     halves = (format(number, f"0{letters // 2}b") for number in range(AT_ONCE))
     return tuple((half + half[::-1]).replace("0", "a").replace("1", "b") for half in halves)
 
 
 def products(digits: int) -> tuple[str, ...]:
-    """Different pairs of numbers to multiply, of equal lengths."""
+    """Return different pairs of numbers to multiply, of equal lengths."""
     numbers = [format(5 * number + 1, f"0{digits}b") for number in range(2 * AT_ONCE)]
     return tuple(f"{a}#{b}" for a, b in zip(numbers[::2], numbers[1::2], strict=True))
 

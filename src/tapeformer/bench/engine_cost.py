@@ -164,7 +164,7 @@ def sliced(stream: Stream, tokens: int) -> list[float]:
 
 
 def main() -> None:
-    """Time slices of a run, and prints them with the peak memory: MODEL ENGINE TOKENS."""
+    """Time slices of a run, and print them with the peak memory: MODEL ENGINE TOKENS."""
     model, engine, tokens = sys.argv[1], sys.argv[2], int(sys.argv[3])
     times = sliced(MODELS[model](engine), tokens)
     print(json.dumps({"ns": times, "MB": [peak_megabytes()]}))

@@ -85,7 +85,7 @@ def of_engine(
 
 
 def generated(stream: Stream, reader: Reader, steps: int, tokens: int) -> tuple[int, int]:
-    """Go on up to a number of steps or tokens, or to the verdict; answers tokens and steps.
+    """Run up to a number of steps or tokens, or to the verdict; return tokens and steps.
 
     A token makes at most one step, so no piece can pass the number of steps.
     """
@@ -110,7 +110,7 @@ def of_simulator(machine: TuringMachine, word: Word, steps: int) -> Entrant:
 
 
 def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
-    """automata-lib on the same machine, word and number of steps."""
+    """Run automata-lib on the same machine, word and number of steps."""
     peer = peer_machine(machine)
 
     def once() -> Made:

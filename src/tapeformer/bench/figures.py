@@ -38,7 +38,7 @@ class Recorded:
     lengths: dict[str, int]
 
     def tape(self, queue: str, time: int) -> tuple[list[str], int]:
-        """A queue as the paper's tape: its cells in fixed places, and where the head is."""
+        """Draw a queue as the paper's tape: its cells in fixed places, and where the head is."""
         length, at = self.lengths[queue], self.names.index(queue)
         cells = [""] * length
         for place in range(max(0, time - length), time):
@@ -57,7 +57,7 @@ def recorded(base: int = 4, levels: int = 2, cells: int = 13, tokens: int = 500)
 
 
 def queues_of_a_stack(folder: Path) -> list[str]:
-    """The paper's Figure 1: a queue as a tape whose head moves on, and the queues of a stack."""
+    """Draw the paper's Figure 1: a queue as a tape with a moving head, and a stack's queues."""
     run = recorded()
     figure, (left, right) = panels_beside(2, (13, 4.4))
     time = _busy_moment(run)
@@ -80,7 +80,7 @@ def queues_of_a_stack(folder: Path) -> list[str]:
 
 
 def _busy_moment(run: Recorded) -> int:
-    """A token at which both levels of the stack hold something."""
+    """Return a token at which both levels of the stack hold something."""
     for time in range(200, len(run.tokens) - 12):
         held = [run.tape(f"{STACK}/{kind}", time)[0] for kind in ("L1", "R1", "L2")]
         counts = [sum(not _dummy(cell) for cell in cells) for cells in held]
@@ -131,7 +131,7 @@ def attended(machine: TuringMachine, options: CompileOptions, word: str, most: i
 
 
 def attention_map(folder: Path) -> list[str]:
-    """For each head, how much of its attention goes how far back, over real chains of thought."""
+    """Draw how much of each head's attention goes how far back, over real chains of thought."""
     figure, panels = panels_beside(2, (12, 3.6))
     machine = WORKLOADS["excursions"].machine
     sizes = {"realtime": (7, 2), "paper": (3, 4)}
@@ -154,7 +154,7 @@ def attention_map(folder: Path) -> list[str]:
 
 
 def tokens_and_heads(folder: Path) -> list[str]:
-    """The paper's Figure 2: tokens as cells of all queues, and the heads that fetch the fronts."""
+    """Draw the paper's Figure 2: tokens as cells of all queues, and the heads that fetch them."""
     figure, (axes,) = panels_beside(1, (13, 4.6))
     run = recorded(base=2, levels=2, cells=2, tokens=60)
     shown = [name for name in run.lengths if name.startswith(f"{STACK}/")]
@@ -197,5 +197,5 @@ def _arrow(axes: Any, column: int, distance: int, row: int) -> None:
 
 
 def drawn(folder: Path) -> list[str]:
-    """All figures from real runs."""
+    """Draw all figures from real runs."""
     return [*queues_of_a_stack(folder), *tokens_and_heads(folder), *attention_map(folder)]

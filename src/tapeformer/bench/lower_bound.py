@@ -88,7 +88,7 @@ class Entry:
 
 
 def entries() -> Iterator[Entry]:
-    """Every number of levels with the least base, and base 2 with the levels it needs."""
+    """Yield every number of levels with the least base, and base 2 with the levels it needs."""
     for space in SPACES:
         for levels in LEVELS:
             base = next(b for b in range(4, space, 2) if capacity(levels, b) >= space)

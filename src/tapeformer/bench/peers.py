@@ -66,5 +66,5 @@ def peer_run(peer: Any, machine: TuringMachine, word: Sequence[str]) -> Iterator
 
 
 def peer_steps(peer: Any, machine: TuringMachine, word: Sequence[str], most: int) -> int:
-    """Take so many steps of a peer, fewer where it halts; answers how many."""
+    """Take so many steps of a peer, fewer where it halts; return how many."""
     return sum(1 for _ in islice(peer_run(peer, machine, word), most + 1)) - 1

@@ -126,7 +126,7 @@ def table_bars(folder: Path, rows: Sequence[Row]) -> list[str]:
 
 
 def laws(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """All rows in one picture: bits and window against t at fixed space, bits and tokens against s."""
+    """Draw all rows in one picture: bits and window against t, bits and tokens against s."""
     views = (("fixed space", "t", "bits"), ("fixed time", "s", "bits"), ("fixed space", "t", "window"), ("fixed time", "s", "tokens per step"))  # fmt: skip
     figure, panels = panels_beside(len(views), (5 * len(views), 5))
     for axes, (series, x, y) in zip(panels, views, strict=True):

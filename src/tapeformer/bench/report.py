@@ -74,7 +74,7 @@ def peak_megabytes() -> float:
 
 
 def write_report(folder: Path, name: str, command: str, sections: Sequence[Section]) -> Path:
-    """Write `name.md` and one CSV file a section; answers the page's path."""
+    """Write `name.md` and one CSV file a section; return the page's path."""
     page = folder / f"{name}.md"
     with _written(folder):
         for section in sections:

@@ -37,7 +37,7 @@ class Look:
 
 
 def row_pictures(folder: Path, rows: Sequence[Row], say: Callable[[str], None]) -> list[str]:
-    """Draw a run of each row; answers the pictures' names."""
+    """Draw a run of each row; return the pictures' names."""
     machine = gallery_machine(MACHINE)
     names = []
     for row in rows:

@@ -45,7 +45,7 @@ class Point:
 
 
 def points(largest: int | None) -> Iterator[Point]:
-    """Everything that is measured, up to a size."""
+    """Yield everything that is measured, up to a size."""
     for levels, sizes in SIZES.items():
         for name in (*ONE_TAPE, "three_tapes"):
             for space in _sizes(name, sizes, largest):
@@ -63,7 +63,7 @@ def _sizes(name: str, sizes: Sequence[int], largest: int | None) -> list[int]:
 
 
 def measure(point: Point, engine: str) -> Row:
-    """Run one point, checks the answer against the direct simulation, and reports the costs."""
+    """Run one point, check the answer against the direct simulation, and report the costs."""
     work = WORKLOADS[point.name]
     word = work.word(point.space)
     expected = simulate(work.machine, word)
@@ -133,7 +133,7 @@ def fitted_exponent(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def exponents(rows: Sequence[Row]) -> list[Row]:
-    """Fitted exponents of tokens per step against s, beside 1/k'."""
+    """Return fitted exponents of tokens per step against s, beside 1/k'."""
     groups: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
     for row in rows:
         key = (row["machine"], row["construction"], levels_of(row))
@@ -176,7 +176,7 @@ def theorem(
 
 
 def _constant_bits(rows: Sequence[Row]) -> list[Row]:
-    """For each machine and number of levels, all bit-sizes that were seen: there is one."""
+    """Return all bit-sizes seen for each machine and number of levels: there is one."""
     seen: dict[tuple[str, str, int], set[int]] = {}
     for row in rows:
         seen.setdefault((row["machine"], row["construction"], row["levels"]), set()).add(

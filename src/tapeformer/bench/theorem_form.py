@@ -40,7 +40,7 @@ def against_levels(engine: str, space: int, tell: Tell) -> list[Row]:
 
 
 def _in_form(row: Row) -> Row:
-    """The columns of the theorem, and what rounding the base up to an even number costs."""
+    """Return the columns of the theorem, and what rounding the base up to an even number costs."""
     root = row["s"] ** (1 / row["levels"])
     return {
         "k'": row["levels"],
@@ -85,7 +85,7 @@ SPEEDUP_STEPS = 2_400
 
 
 def single_steps(model: Model, engine: str, workload: str = "zigzag", space: int = 64) -> Row:
-    """The tokens that each single step took: how many steps took how many."""
+    """Return the tokens that each single step took: how many steps took how many."""
     work = WORKLOADS[workload]
     options = CompileOptions(model.construction, levels=model.levels, base=model.base)
     run = Generation(compile_machine(work.machine, options), work.word(space), engine)

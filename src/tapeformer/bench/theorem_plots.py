@@ -44,7 +44,7 @@ def _curves(axes: Any, rows: Sequence[Row], labels: dict[str, str]) -> None:
 
 
 def single_steps(folder: Path, rows: Sequence[Row]) -> list[str]:
-    """How many steps took how many tokens, a panel for each model."""
+    """Plot how many steps took how many tokens, a panel for each model."""
     figure, panels = panels_beside(len(rows), (2.8 * len(rows), 3))
     for axes, row, colour in zip(panels, rows, COLOURS * 2, strict=False):
         costs = row["costs"]

@@ -81,7 +81,7 @@ class Workload:
 
 
 def sweep(rounds: int = 2, name: str = "fill_and_drain") -> TuringMachine:
-    """Fill one stack and drains the other, then the reverse."""
+    """Fill one stack and drain the other, then the reverse."""
     rows = []
     for n in range(1, rounds + 1):
         following = f"right{n + 1}" if n < rounds else "done"

@@ -58,7 +58,7 @@ def fixed_query(head: Head, constants: Constants) -> NDArray[np.float64] | None:
 
 
 def attended(scores: NDArray[np.float64], rightmost: bool) -> NDArray[np.int32]:
-    """For 1, 2, ... visible tokens the distance attended to, given each distance's score.
+    """Return for 1, 2, ... visible tokens the distance attended to, given each distance's score.
 
     Of several highest scores the leftmost is the farthest, the rightmost the nearest.
     """

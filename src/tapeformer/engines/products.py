@@ -36,7 +36,7 @@ class Product(Protocol):
     """x -> matrix x + bias."""
 
     def __call__(self, x: Vector) -> Vector:
-        """The product with one vector."""
+        """Multiply by one vector."""
         ...
 
 
@@ -145,7 +145,7 @@ class Network:
         self.products = [product(affine.matrix, affine.bias, arithmetic) for affine in affines]
 
     def __call__(self, x: Vector) -> Vector:
-        """A ReLU after every affine map but the last."""
+        """Apply the affine maps, with a ReLU after every one but the last."""
         for each in self.products[:-1]:
             x = np.maximum(each(x), 0)
         return self.products[-1](x)

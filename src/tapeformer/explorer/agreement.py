@@ -38,7 +38,7 @@ class Agreement:
         return np.asarray(same | ~stepped, np.bool_)
 
     def _head(self, tape: int, coded: Sequence[str]) -> tuple[list[int], Numbers] | None:
-        """The places of the fields that hold the symbol under a head, and the symbol of each value."""
+        """Return the fields that hold the symbol under a head, and each value's symbol."""
         name, symbols = f"tape{tape + 1}/head", self.truth.machine.symbols
         if coded:
             bits = (f"{name}.bit{bit}" for bit in range(len(coded)))
@@ -58,6 +58,6 @@ class Agreement:
         return np.where(number == known, symbols[known], -2).astype(np.int32)
 
     def _numbers(self, place: int, names: Sequence[str]) -> Numbers:
-        """The number that the machine gives to each value of a field; -2 where it has none."""
+        """Return the machine's number of each value of a field; -2 where it has none."""
         index = {name: number for number, name in enumerate(names)}
         return np.array([index.get(v, -2) for v in self.reader.factors[place].values], np.int32)

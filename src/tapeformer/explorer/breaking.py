@@ -70,7 +70,7 @@ def broken(bundle: Bundle, word: Sequence[str], asked: Break) -> Generation:
 
 
 def limit_of(asked: Break, sound: int) -> int:
-    """How many tokens of a broken model are recorded, given how many the sound one made."""
+    """Return how many tokens of a broken model are recorded, given how many the sound one made."""
     return min(2 * sound + 64, MOST_ROUNDED if asked.kind == "precision" else MOST_TOKENS)
 
 
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def _taken(sound: Generation, count: int) -> NDArray[np.int32]:
-    """The next tokens of a run, fewer at its end."""
+    """Return the next tokens of a run, fewer at its end."""
     pieces = [np.zeros((0, len(sound.reader.factors)), np.int32)]
     while count and sound.outcome is None:
         pieces.append(sound.piece(Limits(), count))
@@ -125,7 +125,7 @@ def _with_weights(bundle: Bundle, weights: TransformerWeights) -> Bundle:
 
 
 def _without_head(bundle: Bundle, number: int) -> TransformerWeights:
-    """The weights without the columns of W that bring this head to the residual stream."""
+    """Return the weights without the columns of W that bring this head to the residual stream."""
     weights, width = bundle.weights, bundle.weights.value_width
     heads = [head.position for layer in weights.layers for head in layer.heads]
     _check(number in heads, "the number of a head", Break("head", number))
@@ -142,7 +142,7 @@ def _kept(matrix: Matrix, keep: NDArray[np.bool_]) -> Matrix:
 
 
 def _flipped(weights: TransformerWeights, asked: Break) -> TransformerWeights:
-    """The weights with one input of one neuron negated."""
+    """Return the weights with one input of one neuron negated."""
     left, layers = asked.number, list(weights.layers)
     for at, layer in enumerate(layers):
         for depth, affine in enumerate(layer.feed_forward[:-1]):

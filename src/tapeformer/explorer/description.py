@@ -37,7 +37,7 @@ def machine_record(machine: TuringMachine, text: str) -> Record:
 
 
 def source_text(machine: TuringMachine) -> str:
-    """The text that a machine was read from; its own format where there is none."""
+    """Return the text that a machine was read from; its own format where there is none."""
     place = "" if machine.location is None else machine.location.source
     stem = place.removeprefix("gallery/").removesuffix(".yaml")
     if place.startswith("gallery/") and stem in gallery_names():
@@ -124,5 +124,5 @@ def _kind(machine: TuringMachine, state: str) -> str:
 
 
 def _base_name(source: str) -> str:
-    """The name of a file without its folder: the page says nothing about a computer."""
+    """Return the name of a file without its folder: the page says nothing about a computer."""
     return source if source.startswith("gallery/") else Path(source).name

@@ -115,7 +115,7 @@ class TokenView:
         return {**self._told("head", told), "number": position, "back": bundle.offsets[position]}
 
     def attention(self, position: int, queries: int) -> Record:
-        """The scores of a head for the last few queries, over all keys that any of them sees."""
+        """Return a head's scores for the last few queries, over all keys that any of them sees."""
         head = next((h for h in self._heads() if h.position == position), None)
         if head is None:
             raise _refused("the model has no such head", "its number", str(position))
@@ -136,7 +136,7 @@ class TokenView:
             yield from layer.heads
 
     def _writers(self, place: int, value: int) -> Iterator[Record]:
-        """The neurons that are on and raise or lower the logit of a value."""
+        """Yield the neurons that are on and raise or lower the logit of a value."""
         output = self.weights.outputs[place].matrix
         coordinates = output.columns[output.rows == value].tolist()
         first = 0
@@ -148,7 +148,7 @@ class TokenView:
     def _last_neurons(
         self, layer: Layer, active: Numbers, first: int, coordinates: list[int]
     ) -> Iterator[Record]:
-        """The neurons of a layer that are on and lead to some coordinates, where they were computed."""
+        """Yield a layer's neurons that are on and lead to some coordinates, where they were computed."""
         matrix = layer.feed_forward[-1].matrix
         for entry in np.flatnonzero(np.isin(matrix.rows, coordinates)):
             last = int(matrix.columns[entry])
@@ -164,7 +164,7 @@ class TokenView:
                 }
 
     def _hidden(self, number: int) -> tuple[Affine, int, Numbers, float]:
-        """A neuron's affine map, its row there, that map's inputs, and its activation."""
+        """Return a neuron's affine map, its row there, that map's inputs, and its activation."""
         left = number
         for layer, active in zip(self.weights.layers, self.computed.neurons, strict=True):
             stream = self.computed.streams[self.weights.layers.index(layer)]
@@ -204,7 +204,7 @@ class TokenView:
 
 
 def _origin(layer: Layer, neuron: int) -> tuple[int, int]:
-    """The depth and place at which the value of a neuron of the last hidden layer was computed.
+    """Return the depth and place at which a neuron of the last hidden layer was computed.
 
     In between it is only handed on, by neurons with one input.
     """
@@ -219,12 +219,12 @@ def _origin(layer: Layer, neuron: int) -> tuple[int, int]:
 
 
 def _fetches(weights: TransformerWeights, head: Head, place: int) -> bool:
-    """Whether a head copies what a field of a token embeds to."""
+    """Return whether a head copies what a field of a token embeds to."""
     return bool(np.isin(head.value.columns, weights.embeddings[place].columns).any())
 
 
 def _merged(scores: Numbers) -> Record:
-    """Neighbouring columns as one, with the highest score, where there are too many."""
+    """Return neighbouring columns as one, with the highest score, where there are too many."""
     step = -(-scores.shape[1] // COLUMNS)
     padded = np.pad(scores, ((0, 0), (-scores.shape[1] % step, 0)), constant_values=-1.0)
     merged = padded.reshape(len(scores), -1, step).max(axis=2)

@@ -18,7 +18,7 @@ MOST_BYTES = 5_000_000
 
 
 def exported(session: Session) -> str:
-    """The page of a session's run, as far as it is recorded."""
+    """Return the page of a session's run, as far as it is recorded."""
     if session.faults:
         raise TapeformerError([Fault(**_fault(record)) for record in session.faults])
     if session.recording is None:
@@ -29,7 +29,7 @@ def exported(session: Session) -> str:
 
 
 def page_of(run: dict[str, Any], slices: list[dict[str, Any]]) -> str:
-    """One page with a run's description and its slices."""
+    """Return one page with a run's description and its slices."""
     style = page_file(STYLE)
     assert style is not None
     script = joined_script()
@@ -70,7 +70,7 @@ def _fitting(slices: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
 
 
 def _in_script(text: str) -> str:
-    """JSON that cannot end the script that it stands in."""
+    """Return JSON that cannot end the script that it stands in."""
     return re.sub(r"[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

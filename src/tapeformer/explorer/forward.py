@@ -21,7 +21,7 @@ Product = Callable[[Matrix, Numbers, Numbers], Numbers]
 
 
 def product(matrix: Matrix, x: Numbers, start: Numbers) -> Numbers:
-    """The exact product of a sparse matrix."""
+    """Return the exact product of a sparse matrix."""
     terms = matrix.values * x[matrix.columns]
     return start + np.bincount(matrix.rows, terms, matrix.shape[0])
 
@@ -57,7 +57,7 @@ class Forward:
         self.positions: Numbers = encoding(weights, offsets, window)
 
     def embedded(self, rows: NDArray[np.int32]) -> Numbers:
-        """The residual stream of some tokens before the first layer."""
+        """Return the residual stream of some tokens before the first layer."""
         stream = np.zeros((len(rows), len(self.weights.fields)))
         for factor, table in enumerate(self.weights.embeddings):
             for row, column, value in zip(
@@ -83,7 +83,7 @@ class Forward:
         return Computed(tuple(streams), tuple(neurons), logits)
 
     def scores(self, head: Head, keys: Numbers, query: Numbers) -> Numbers:
-        """The score of each position of a context, the last being the query's own."""
+        """Return the score of each position of a context, the last being the query's own."""
         q = self.multiply(head.query, query, np.zeros(head.query.shape[0]))
         k = np.zeros((len(keys), head.key.shape[0]))
         np.add.at(k.T, head.key.rows, head.key.values[:, None] * keys.T[head.key.columns])

@@ -49,7 +49,7 @@ def serve(session: Session, port: int = 0, open_browser: bool = True) -> None:
 
 
 def _required() -> Any:
-    """The packages that only the explorer needs."""
+    """Return the packages that only the explorer needs."""
     require("starlette", extra="explorer", what="the explorer")
     return require("uvicorn", extra="explorer", what="the explorer")
 

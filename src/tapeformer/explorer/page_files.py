@@ -23,20 +23,20 @@ class PageFile:
 
 
 def page_file(name: str) -> PageFile | None:
-    """One of the page's files by its name; None for any other name."""
+    """Return one of the page's files by its name; None for any other name."""
     if name == SCRIPT:
         return PageFile(joined_script(), "text/javascript")
     return PageFile(_text(STYLE), "text/css") if name == STYLE else None
 
 
 def index_page(prefix: str) -> str:
-    """The page, with the address of its files."""
+    """Return the page, with the address of its files."""
     return _text(INDEX).replace("{prefix}", prefix)
 
 
 @cache
 def joined_script() -> str:
-    """All modules as one script: each a function of its own, imported ones first."""
+    """Return all modules as one script: each a function of its own, imported ones first."""
     done: list[str] = []
     _gather(MAIN.removesuffix(".js"), done)
     return "\n".join(_scoped(name) for name in done)
@@ -51,7 +51,7 @@ def _gather(name: str, done: list[str]) -> None:
 
 
 def _scoped(name: str) -> str:
-    """A module as a constant that holds what it exports."""
+    """Return a module as a constant that holds what it exports."""
     text = _text(f"{name}.js")
     exported = ", ".join(found for _, found in EXPORT.findall(text))
     body = EXPORT.sub(r"\1", IMPORT.sub(r"const \1 = \2_module;", text))

@@ -58,7 +58,7 @@ def page_png(page: str, target: Path, shot: Shot) -> None:
 
 
 def view_svg(page: str, shot: Shot) -> str:
-    """The text of an SVG file with one view."""
+    """Return the text of an SVG file with one view."""
     if shot.view not in VIEWS:
         raise TapeformerError(
             Fault("no such view", expected=", ".join(VIEWS), got=shot.view, remedy="give --view")
@@ -86,7 +86,7 @@ def _run(page: str, folder: Path, shot: Shot, *more: str) -> str:
 
 
 def browser() -> str:
-    """The path of a Chromium; the message says what to do where there is none."""
+    """Return the path of a Chromium; the message says what to do where there is none."""
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         raise TapeformerError(

@@ -19,7 +19,7 @@ Record = dict[str, Any]
 
 
 def recorded_weights(bundle: Bundle) -> Record:
-    """For each value of a field the neurons that can write it; for each head its scores."""
+    """Return for each value of a field the neurons that can write it; for each head its scores."""
     weights = bundle.weights
     record: Record = {"scores": [_scores(bundle, head) for head in _heads(weights)]}
     last = [layer.feed_forward for layer in weights.layers if len(layer.feed_forward) > 1][-1:]
@@ -55,7 +55,7 @@ def _heads(weights: TransformerWeights) -> list[Head]:
 
 
 def _scores(bundle: Bundle, head: Head) -> Record | None:
-    """The scores that are not 0, by distance, where they depend on nothing else."""
+    """Return the scores that are not 0, by distance, where they depend on nothing else."""
     if len(head.key.values) or bundle.weights.layer_norm:
         return None
     forward = Forward(bundle.weights, bundle.offsets, bundle.window)

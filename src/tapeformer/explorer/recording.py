@@ -116,24 +116,24 @@ class Recording:
             self._event(self.progress.tokens - 1, run.outcome.value)
 
     def slices(self) -> list[Slice]:
-        """All slices so far; the last one may still be filled."""
+        """Return all slices so far; the last one may still be filled."""
         with self._lock:
             return [*self._closed, *([self._packed()] if self._open else [])]
 
     def slice(self, number: int) -> Slice | None:
-        """One slice; None where there is none yet."""
+        """Return one slice; None where there is none yet."""
         with self._lock:
             if number == len(self._closed) and self._open:
                 return self._packed()
             return self._closed[number] if 0 <= number < len(self._closed) else None
 
     def starts(self) -> list[int]:
-        """The first token of each slice."""
+        """Return the first token of each slice."""
         with self._lock:
             return [*(kept.start for kept in self._closed), *([self._start] if self._open else [])]
 
     def rows(self, start: int, stop: int) -> NDArray[np.int32]:
-        """Some tokens, all of the model that made the last of them; older ones are left out."""
+        """Return some tokens; those of an older model than the last one's are left out."""
         kept = [s for s in self.slices() if s.start < stop and s.stop > start]
         kept = [s for s in kept if s.model == kept[-1].model]
         fields = len(self.parts[kept[-1].model].reader.factors)
@@ -141,7 +141,7 @@ class Recording:
         return rows[max(0, start - kept[0].start) : stop - kept[0].start]
 
     def window_before(self, token: int, more: int = 0) -> NDArray[np.int32]:
-        """The tokens that a token was computed from; those of a smaller model as it took them over.
+        """Return the tokens that a token was computed from, as its model took over earlier ones.
 
         With `more`, up to so many tokens before them too.
         """
@@ -152,12 +152,12 @@ class Recording:
         return self.rows(start, token)
 
     def _taken_over(self, part: Part, token: int, more: int) -> NDArray[np.int32]:
-        """The window of a model soon after it began: what it was prompted with, and its own tokens."""
+        """Return a model's window soon after it began: what it was prompted with, and its own tokens."""
         own = self.rows(part.start, token) if token > part.start else part.prompt[:0]
         return np.concatenate([part.prompt, own])[-part.bundle.window - more :]
 
     def part_at(self, token: int) -> Part:
-        """The part in which a token was made."""
+        """Return the part in which a token was made."""
         return next(part for part in reversed(self.parts) if part.start <= token)
 
     def _begin_part(self) -> None:
@@ -195,7 +195,7 @@ class Recording:
         self._start, self._steps = self.progress.tokens, self.progress.steps
 
     def _packed(self) -> Slice:
-        """The open slice as it is now."""
+        """Return the open slice as it is now."""
         rows, width = np.concatenate(self._open), self.parts[-1].width
         steps = self._steps + np.cumsum(self._made(rows))
         rules = self.truth.rules(self._steps, int(steps[-1]))
@@ -211,7 +211,7 @@ class Recording:
         )
 
     def _made(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The steps that each of some tokens makes."""
+        """Return the steps that each of some tokens makes."""
         return self.parts[-1].reader.steps(rows)
 
     def _note(self, rows: NDArray[np.int32], steps: NDArray[np.int64]) -> None:
@@ -230,7 +230,7 @@ class Recording:
                 self._event(progress.tokens + int(np.argmax(started)), "level", level)
 
     def _waiting_levels(self) -> list[tuple[int, int]]:
-        """The levels that have not started, each with the place of the field that says so."""
+        """Return the levels that have not started, each with the field that says so."""
         factors = enumerate(self.parts[-1].reader.factors)
         names = ((int(f.name[7:]), at) for at, f in factors if f.name.startswith("started"))
         return [(level, place) for level, place in names if level not in self._levels]

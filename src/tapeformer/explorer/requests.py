@@ -118,7 +118,7 @@ OPTIONS = ("construction", "levels", "base", "heads", "steps_per_token")
 
 @cache
 def gallery() -> list[Record]:
-    """The machines of the gallery: name, what it does, and an input to begin with."""
+    """Return the machines of the gallery: name, what it does, and an input to begin with."""
     return [_entry(name) for name in gallery_names()]
 
 
@@ -133,7 +133,7 @@ def _entry(name: str) -> Record:
 
 
 def entry_word(machine: TuringMachine) -> tuple[str, ...]:
-    """An input that shows something: the file's own, even if empty, or a short one of its cases."""
+    """Return an input that shows something: the file's own, even if empty, or a short case."""
     if machine.default_word is not None:
         return machine.default_word
     short = (case.word for case in machine.cases if len(case.word) <= SHORT)

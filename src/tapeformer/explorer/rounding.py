@@ -29,7 +29,7 @@ class RoundedProduct:
         self._kept: list[Matrix] = []
 
     def __call__(self, matrix: Matrix, x: Numbers, start: Numbers) -> Numbers:
-        """The matrix times a vector, added to a start."""
+        """Return the matrix times a vector, added to a start."""
         total = rounded(start.copy(), self.bits)
         for entries in self._rounds(matrix):
             rows = matrix.rows[entries]
@@ -38,7 +38,7 @@ class RoundedProduct:
         return total
 
     def _rounds(self, matrix: Matrix) -> list[NDArray[np.intp]]:
-        """The entries in rounds: in each, at most one entry of every row."""
+        """Return the entries in rounds: in each, at most one entry of every row."""
         if id(matrix) not in self._orders:
             starts = np.searchsorted(matrix.rows, matrix.rows, side="left")
             turn = np.arange(len(matrix.rows)) - starts

@@ -37,7 +37,7 @@ class Guard:
 
     @classmethod
     def new(cls, port: int) -> Guard:
-        """A guard with a token that cannot be guessed."""
+        """Return a guard with a token that cannot be guessed."""
         return cls(port, secrets.token_urlsafe(24))
 
     @property
@@ -51,11 +51,11 @@ class Guard:
         return (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
 
     def knows(self, token: str | None) -> bool:
-        """Whether a token is the right one, in a time that does not tell how far it is."""
+        """Return whether a token is right, in a time that does not tell how much of it is."""
         return token is not None and secrets.compare_digest(token.encode(), self.token.encode())
 
     def refusal(self, headers: Headers) -> str:
-        """Why a request is refused whatever it asks for; empty if it is not."""
+        """Return why a request is refused whatever it asks for; empty if it is not."""
         host = headers.get("host", "")
         if host not in self.hosts:
             return "another host"
@@ -94,7 +94,7 @@ class GuardedApp:
 def needs_token(
     guard: Guard, answer: Callable[[Request], Awaitable[Response]]
 ) -> Callable[[Request], Awaitable[Response]]:
-    """An answer that only a page with the token gets."""
+    """Let only a page with the token get the answer."""
 
     async def guarded(request: Request) -> Response:
         if not guard.knows(request.headers.get(HEADER)):
@@ -105,7 +105,7 @@ def needs_token(
 
 
 def refused(why: str, status: int) -> Response:
-    """A refusal in one line."""
+    """Return a refusal in one line."""
     return JSONResponse({"refused": why}, status, HEADERS)
 
 

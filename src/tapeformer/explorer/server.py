@@ -41,7 +41,7 @@ class Explorer:
         self.guard, self.sessions, self.first = guard, sessions, first
 
     def app(self) -> GuardedApp:
-        """The application, guarded."""
+        """Return the application, guarded."""
         asked = [
             ("/api/start", self.start, ["GET"]),
             ("/api/gallery", self.gallery, ["GET"]),
@@ -72,13 +72,13 @@ class Explorer:
         self.sessions.close()
 
     async def index(self, request: Request) -> Response:
-        """The page, for who has the token."""
+        """Return the page, for who has the token."""
         if not self.guard.knows(request.query_params.get("token")):
             return refused("no token", 403)
         return HTMLResponse(index_page(f"/page/{self.guard.token}/"))
 
     async def file(self, request: Request) -> Response:
-        """One of the page's own files."""
+        """Return one of the page's own files."""
         found = page_file(request.path_params["name"])
         if not self.guard.knows(request.path_params["token"]) or found is None:
             return refused("no such page", 404)
@@ -89,15 +89,15 @@ class Explorer:
         return JSONResponse({"run": self.first, "options": list(requests.OPTIONS)})
 
     async def gallery(self, _request: Request) -> Response:
-        """The machines of the gallery."""
+        """Return the machines of the gallery."""
         return JSONResponse(await run_in_threadpool(requests.gallery))
 
     async def machine(self, request: Request) -> Response:
-        """The text of a machine of the gallery."""
+        """Return the text of a machine of the gallery."""
         return JSONResponse({"text": gallery_text(request.path_params["name"])})
 
     async def check(self, request: Request) -> Response:
-        """The faults of a text, while it is typed."""
+        """Return the faults of a text, while it is typed."""
         given = await body(request)
         text = given.get("text")
         if not isinstance(text, str):
@@ -110,12 +110,12 @@ class Explorer:
         return JSONResponse({"run": self.sessions.begin(session)})
 
     async def describe(self, request: Request) -> Response:
-        """How far a run has come."""
+        """Return how far a run has come."""
         models = number(request, "models", 0)
         return JSONResponse(await run_in_threadpool(self._session(request).describe, models))
 
     async def slice(self, request: Request) -> Response:
-        """Some of its tokens."""
+        """Return some of its tokens."""
         recording = self._view(request)
         found = await run_in_threadpool(recording.slice, request.path_params["number"])
         if found is None:
@@ -123,7 +123,7 @@ class Explorer:
         return Response(found.message(), media_type="application/octet-stream")
 
     async def explain(self, request: Request) -> Response:
-        """A field, a neuron or a head, explained from the weights."""
+        """Return a field, a neuron or a head, explained from the weights."""
         view = TokenView(self._view(request), number(request, "token"))
         field = request.query_params.get("field")
         if field is not None:
@@ -133,7 +133,7 @@ class Explorer:
         return JSONResponse(await run_in_threadpool(view.head, number(request, "head")))
 
     async def attention(self, request: Request) -> Response:
-        """The scores of a head."""
+        """Return the scores of a head."""
         view = TokenView(self._view(request), number(request, "token"))
         rows = min(number(request, "queries", 24), 48)
         return JSONResponse(await run_in_threadpool(view.attention, number(request, "head"), rows))
@@ -151,7 +151,7 @@ class Explorer:
         )
 
     async def export(self, request: Request) -> Response:
-        """The recorded run as one page without a server."""
+        """Return the recorded run as one page without a server."""
         page = await run_in_threadpool(exported, self._session(request))
         name = escape(self._session(request).machine.name)
         safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in name)
@@ -172,7 +172,7 @@ class Explorer:
 
 
 def bounded(answer: Answer) -> Answer:
-    """An answer within its time; bad input becomes faults, anything else one line."""
+    """Answer within a time limit; bad input becomes faults, anything else one line."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -188,7 +188,7 @@ def bounded(answer: Answer) -> Answer:
 
 
 async def body(request: Request) -> dict[str, Any]:
-    """The object of JSON that was sent, read no further than is allowed."""
+    """Return the object of JSON that was sent, read no further than is allowed."""
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
@@ -204,7 +204,7 @@ async def body(request: Request) -> dict[str, Any]:
 
 
 def number(request: Request, name: str, otherwise: int | None = None) -> int:
-    """A whole number from the address."""
+    """Return a whole number from the address."""
     text = request.query_params.get(name)
     if text is None and otherwise is not None:
         return otherwise

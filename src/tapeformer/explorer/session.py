@@ -135,7 +135,7 @@ class Sessions:
         return name
 
     def get(self, name: str) -> Session | None:
-        """A run by its name; None where it is not there, or not there any more."""
+        """Return a run by its name; None where it is not there, or not there any more."""
         with self._lock:
             if name in self._runs:
                 self._runs.move_to_end(name)
@@ -165,7 +165,7 @@ class Sessions:
 
 
 def broken_session(session: Session, asked: Break) -> Session:
-    """A run of the same input by a broken model, of the size that the sound one has come to."""
+    """Return a run of the same input by a broken model, as large as the sound one has become."""
     recording = session.recording
     if recording is None:
         raise TapeformerError(Fault("the run has not begun", remedy="wait for its first token"))

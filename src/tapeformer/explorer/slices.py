@@ -41,7 +41,7 @@ class Slice:
     content: bytes
 
     def header(self) -> dict[str, Any]:
-        """All but the content, as plain data."""
+        """Return all but the content, as plain data."""
         return {
             "start": self.start,
             "stop": self.stop,
@@ -52,16 +52,16 @@ class Slice:
         }
 
     def message(self) -> bytes:
-        """One message: the length of the header in four bytes, the header, the content."""
+        """Return one message: the length of the header in four bytes, the header, the content."""
         header = json.dumps(self.header(), separators=(",", ":")).encode()
         return len(header).to_bytes(4, "little") + header + self.content
 
     def embedded(self) -> dict[str, Any]:
-        """The same as an object of JSON, the content in base 64."""
+        """Return the same as an object of JSON, the content in base 64."""
         return {**self.header(), "content": base64.b64encode(self.content).decode()}
 
     def rows(self, fields: int) -> NDArray[np.int32]:
-        """The tokens again, a row for each."""
+        """Return the tokens again, a row for each."""
         count = self.stop - self.start
         numbers = np.frombuffer(
             zlib.decompress(self.content), _kind(self.width), fields * count
@@ -79,7 +79,7 @@ def packed(
 
 
 def width_of(domains: list[int]) -> int:
-    """The bytes that a value needs."""
+    """Return how many bytes a value needs."""
     return 1 if max(domains, default=0) <= 256 else 2
 
 

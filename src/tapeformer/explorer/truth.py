@@ -72,13 +72,13 @@ class Truth:
                 self._moments.append(self._moment())
 
     def rules(self, start: int, stop: int) -> NDArray[np.int32]:
-        """The numbers of the rules of steps `start` + 1 to `stop`; -1 beyond the last step."""
+        """Return the numbers of the rules of steps `start` + 1 to `stop`; -1 after the last."""
         self.reach(stop)
         known = np.asarray(self._rules[start:stop], np.int32)
         return np.concatenate([known, np.full(stop - start - len(known), -1, np.int32)])
 
     def seen(self, steps: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The state after each of some numbers of steps, and the symbols under the heads.
+        """Return the state after each of some numbers of steps, and the symbols under the heads.
 
         Beyond the last step all are -1.
         """
@@ -93,7 +93,7 @@ class Truth:
         )
 
     def moment(self, step: int) -> Moment:
-        """The tapes after a step, or after the last one."""
+        """Return the tapes after a step, or after the last one."""
         self.reach(step)
         step = min(step, self.steps)
         at = bisect_right(self._moments, step, key=lambda moment: moment.step) - 1

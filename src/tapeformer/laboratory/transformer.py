@@ -98,7 +98,7 @@ class Transformer:
         return [head for layer in self.layers for head in layer.heads]
 
     def maps(self) -> list[Map]:
-        """Every affine map of the model, the output's too."""
+        """Return every affine map of the model, the output's too."""
         networks: list[Network] = []
         for layer in self.layers:
             for head in layer.heads:

@@ -51,7 +51,7 @@ def views(fields: TokenFields, block: str) -> list[View]:
 
 
 def _stack_view(fields: TokenFields, stack: str, level: int) -> View:
-    """A stack's level sees itself and its neighbours, with their clocks."""
+    """Return what a stack's level sees: itself and its neighbours, with their clocks."""
     read = [_stack_slots(fields, stack, level + d) for d in BESIDE]
     read += [_clock_slots(fields, level + d) for d in BESIDE]
     names = [f"{WHERE[d]} {role}" for d in BESIDE for role in fields.cell_roles]
@@ -60,7 +60,7 @@ def _stack_view(fields: TokenFields, stack: str, level: int) -> View:
 
 
 def _clock_view(fields: TokenFields, level: int) -> View:
-    """A level's clock sees its neighbours, how full the level below is, and the phase."""
+    """Return what a level's clock sees: its neighbours, how full the level below is, the phase."""
     read = [_clock_slots(fields, level + d) for d in BESIDE]
     read += [_stack_slots(fields, stack, level - 1) for stack in fields.stacks]
     read.append((fields.named("phase"),))
@@ -70,7 +70,7 @@ def _clock_view(fields: TokenFields, level: int) -> View:
 
 
 def _control_view(fields: TokenFields) -> View:
-    """The control sees itself, level 0 and level 1; what levels load is pooled over them."""
+    """Return what the control sees: itself, levels 0 and 1, and, pooled, what levels load."""
     own = tuple(fields.register(column) for column in fields.control)
     read = [own, _clock_slots(fields, 1)]
     read += [_stack_slots(fields, stack, 1) for stack in fields.stacks]

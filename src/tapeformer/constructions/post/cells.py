@@ -43,7 +43,7 @@ class CellBits:
 
 
 def cells_of(machine: TuringMachine) -> Cells:
-    """Name that do not clash with the machine's symbols."""
+    """Return names that do not clash with the machine's symbols."""
 
     def fresh(sign: str) -> str:
         while any(sign in symbol for symbol in machine.symbols):

@@ -53,7 +53,7 @@ def boot(build: Builder, fields: Fields, inputs: Mapping[str, Wire], view: TapeV
 def read_back(
     build: Builder, fields: Fields, inputs: Mapping[str, Wire], loading: Literal
 ) -> dict[str, Literal]:
-    """For each prompt symbol, whether the chosen level's delay reads it back."""
+    """Return whether the chosen level's delay reads each prompt symbol back."""
     read: dict[str, Literal] = {}
     for symbol in (fields.bottom, *fields.prompt_symbols):
         ways = [

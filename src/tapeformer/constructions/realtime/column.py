@@ -69,7 +69,7 @@ def wires_of(
 
 
 def top_cells(build: Builder, column: Column, *guards: Literal) -> tuple[Cell, ...]:
-    """For each track its cell where it is the topmost filled one and the guards hold."""
+    """Return each track's cell where it is the topmost filled one and the guards hold."""
     found = []
     for number, track in enumerate(column):
         last = [negated(above.filled) for above in column[number + 1 :]]

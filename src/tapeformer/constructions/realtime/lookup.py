@@ -198,7 +198,7 @@ def _action(build: Builder, fields: Fields, made: Met, tape: int) -> TapeAction:
 def stops(
     build: Builder, fields: Fields, arrived: Mapping[str, Literal], heads: tuple[Cell, ...]
 ) -> dict[str, Literal]:
-    """For each verdict, whether the step just made is the last: by the new state and symbols."""
+    """Return for each verdict whether the last step brings it: by the new state and symbols."""
     known: dict[str, list[Reads]] = {}
     for rule in live_rules(fields.machine):
         known.setdefault(rule.state, []).append(rule.read)

@@ -64,7 +64,7 @@ def _first(kind: Met) -> Rule:
 def open_stops(
     build: Builder, fields: Fields, inputs: Inputs, arrived: Mapping[str, Literal], head: Cell
 ) -> dict[str, Literal]:
-    """For each verdict, whether the step just made is the last: the table has no rule to follow."""
+    """Return for each verdict whether the last step brings it: the table has no rule to follow."""
     code = fields.code(1)
 
     def stuck(state: str) -> Literal:

@@ -252,7 +252,7 @@ class ThresholdSynthesis:
         return all_so_far
 
     def _add_clique(self, within: Sequence[int], clique: Clique) -> list[int]:
-        """For each slack, return whether adding one more clique stays within it."""
+        """Return for each slack whether adding one more clique stays within it."""
         misses = {clique.high - coefficient for _, coefficient in clique.terms}
         steps = sorted(misses if clique.complete else misses | {clique.high})
         near = [(step, self._misses_at_most(step, clique)) for step in steps if step < len(within)]

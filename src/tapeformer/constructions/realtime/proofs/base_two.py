@@ -80,7 +80,7 @@ def check_level() -> Checked:
 
 
 def check_top() -> Checked:
-    """Level 0 against every behaviour of level 1 and of the Turing machine; it holds END at first."""
+    """Hold level 0 against every behaviour of level 1 and of the Turing machine; it holds END at first."""
     return explored([TopState(count, "empty") for count in (0, 1)], _top_steps)
 
 

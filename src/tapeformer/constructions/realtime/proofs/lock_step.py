@@ -63,7 +63,7 @@ class Run:
         return all(_ready(s.top, want) for s, want in zip(self.stacks, wants, strict=True))
 
     def advance(self, wants: tuple[int, ...]) -> None:
-        """One token, with the step if all stacks are ready."""
+        """Make one token, with the step if all stacks are ready."""
         done = self.ready(wants)
         self._start_levels()
         for stack, want in zip(self.stacks, wants, strict=True):
@@ -108,7 +108,7 @@ class Run:
         return stack.blocks[level] // self.base if level else stack.top
 
     def _move(self, stack: Stack) -> None:
-        """All levels at a boundary decide by what held before, then move."""
+        """Move all levels at a boundary, each as it decides by what held before."""
         active = [i for i in range(1, self.levels + 1) if self.started[i] >= 0]
         changes = [(i, self._change(stack, i)) for i in active if self._at_boundary(i)]
         for level, change in changes:
@@ -144,7 +144,7 @@ class Followed:
 
 
 def followed(base: int, levels: int, stacks: int, tokens: int, seed: int) -> Followed:
-    """Run a random client, in swings of all sizes, and holds every wait against its window."""
+    """Run a random client, in swings of all sizes, and hold every wait against its window."""
     rng, run = Random(seed), Run(base, levels, stacks)
     waits = wrong = 0
     while run.token < tokens:

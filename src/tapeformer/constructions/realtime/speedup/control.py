@@ -152,7 +152,7 @@ def _stepped(build: Builder, made: Bits, undone: Literal) -> Wire:
 def _verdicts(
     build: Builder, fields: Fields, after: Progress, running: Literal, undone: Literal
 ) -> dict[str, Literal]:
-    """For each verdict, whether no step can follow those of this token."""
+    """Return for each verdict whether no step can follow those of this token."""
     arrived = {
         q: build.all_of(bit, running, negated(undone), label=f"ends in {q}")
         for q, bit in after.state.items()

@@ -57,7 +57,7 @@ class TooManyPathsError(Exception):
 
 
 def path_trees(machine: TuringMachine, steps: int, most: int | None = None) -> tuple[Tree, ...]:
-    """For each state that can make a step, the tree of its paths of up to so many steps.
+    """Return the tree of paths, of up to so many steps, of each state that can make one.
 
     More than `most` ends of paths raise TooManyPathsError while they are counted.
     """

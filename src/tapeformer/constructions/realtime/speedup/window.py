@@ -47,11 +47,11 @@ class Window:
         }
 
     def left(self) -> Bits:
-        """For each place of the left block, whether the head is there."""
+        """Return for each place of the left block whether the head is there."""
         return self.at[: self.block]
 
     def right(self) -> Bits:
-        """For each place of the right block, whether the head is there."""
+        """Return for each place of the right block whether the head is there."""
         return self.at[2 * self.block :]
 
 
