@@ -73,7 +73,7 @@ def test_a_batch_from_standard_input_and_its_status(tmp_path: Path) -> None:
         (("--engine", "dense"), "a batch runs as machine code"),
         (("--dtype", "float32"), "a batch runs as machine code"),
         (("--engine", "foo"), "there is no engine"),
-        ((), "the inputs cannot be read: No such file"),
+        ((), "the file cannot be read: No such file"),
     ],
 )
 def test_what_a_batch_cannot_heed_is_refused(
@@ -88,6 +88,7 @@ def test_what_a_batch_cannot_heed_is_refused(
     ("words", "message"),
     [
         (("palindrome", "abba", "--answers", "o"), "--answers was given without --batch"),
+        (("palindrome", "abba", "--jobs", "2"), "--jobs was given without --batch"),
         (("-", "--batch", "-", "--answers", "o"), "cannot both be standard input"),
         (("palindrome", "--base", "1", "--batch", "-", "--answers", "o"), "an even base"),
     ],
@@ -133,7 +134,7 @@ def test_inputs_that_are_no_file_get_one_message(option: str, path: str, tmp_pat
     for answers in ((), ("--answers", str(tmp_path / "answers"))):
         done = tapeformer("run", *machine, option, path, *answers)
         assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
-        assert "the inputs cannot be read: Is a directory" in done.stderr
+        assert "the file cannot be read: Is a directory" in done.stderr
 
 
 def test_standard_input_that_is_closed(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tapeformer import TapeformerError
+from tapeformer.cli import app, progress
 from tapeformer.cli.output import write_file
 from tapeformer.cli.progress import Watch
 from tests.cli.test_commands import tapeformer
@@ -82,3 +85,29 @@ def test_a_second_control_c_ends_work_that_does_not_ask() -> None:
         assert not watch(2)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_the_speed_is_that_of_this_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watch = Watch("inputs")
+    for seconds, done in ((1.0, 250_000), (10.0, 300_000), (10.0, 500_000)):
+        now[0] += seconds
+        watch(done)
+    late = Watch("inputs")
+    now[0] += 30
+    late(7)
+    assert capsys.readouterr().err.splitlines() == [
+        "300,000 inputs after 11 s, 5,000 a second",
+        "7 inputs after 30 s",
+    ]
+
+
+def test_only_a_failed_write_is_blamed_on_standard_output() -> None:
+    assert "standard output cannot be written" in app._explained(OSError(errno.ENOSPC, "full"))
+    told = app._explained(OSError(errno.EMFILE, "Too many open files"))
+    assert "Too many open files" in told
+    assert "ulimit" in told
+    assert "standard output" not in told

@@ -69,7 +69,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "no choice of attention; use engine='dense', or for some values engine='sparse'",
     ),
     "an unknown dtype": (lambda: run(engine="sparse", dtype="int4"), "int4.*expected one of"),
-    "negative steps": (lambda: run(max_steps=-1), "bad `max_steps`; expected a whole number, at least 0"),
+    "negative steps": (
+        lambda: run(max_steps=-1),
+        "bad `max_steps`; expected a whole number, at least 0",
+    ),
     "float steps": (lambda: run(max_steps=1e3), "max_steps.*got 1000.0 .float."),
     "no tokens": (lambda: run(max_tokens=0), "max_tokens"),
     "spaced 1": (lambda: run(spaced=1), "spaced.*expected True or False"),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tapeformer.bench.peers import peer_machine, peer_name, peer_steps
 from tapeformer.bundle.record import Bundle
 from tapeformer.engines import native
-from tapeformer.engines.batch import Budget, Ended, prompts_of
+from tapeformer.engines.batch import UNLIMITED, Budget, Ended, prompts_of
 from tapeformer.engines.native.batch import Batch
 from tapeformer.engines.registry import make_engine
 from tapeformer.engines.stream import Stream
@@ -123,7 +123,7 @@ def of_peer(machine: TuringMachine, word: Word, steps: int) -> Entrant:
 
 def of_batch(bundle: Bundle, words: Sequence[Word], folder: Path, steps: int) -> Entrant:
     """Run many inputs at once in this process, each to its verdict or a number of steps."""
-    reader, budget = Reader(bundle), Budget(steps, 1 << 62)
+    reader, budget = Reader(bundle), Budget(steps, UNLIMITED)
     batch = Batch(bundle.weights, bundle.offsets, folder, watched=reader.watched)
     rows = [prompt_rows(reader, word) for word in words]
     starts = range(0, len(rows), batch.inputs)

@@ -18,7 +18,7 @@ from tapeformer.bench.report import Row
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.batch import Budget, Prompts
+from tapeformer.engines.batch import UNLIMITED, Budget, Prompts
 from tapeformer.engines.gpu.batch import GpuBatch
 from tapeformer.engines.gpu.blocks import Blocks
 from tapeformer.engines.gpu.driver import CudaDevice, has_device
@@ -43,7 +43,7 @@ MODELS = {
     ),
 }
 LONG_PALINDROME = tuple("ab" * 15 + "ba" * 15)
-NEVER = 1 << 62
+NEVER = UNLIMITED
 LAUNCHES, LAUNCH_TOKENS = 5, 1024
 COUNTER_BITS = 24
 """Digits of the binary counter's inputs: distinct numbers, all far from their end."""

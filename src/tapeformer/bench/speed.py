@@ -23,6 +23,7 @@ from tapeformer.bench.entrants import (
 from tapeformer.bench.peers import MISSING, has_peers, peer_name
 from tapeformer.bench.report import Row
 from tapeformer.compile.model import compile_machine
+from tapeformer.engines.batch import UNLIMITED
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.decode import Reader
 
@@ -92,7 +93,7 @@ def entrants_of(contest: Contest, folder: Path) -> list[Entrant]:
     entrants = [of_peer(machine, word, steps)] if has_peers() else []
     entrants.append(of_simulator(machine, word, steps))
     for engine in ENGINES:
-        tokens = contest.tokens.get(engine, 1 << 62)
+        tokens = contest.tokens.get(engine, UNLIMITED)
         entrants.append(of_engine(engine, bundle, word, folder, steps, tokens))
     if contest.batch:
         entrants.append(of_batch(bundle, contest.batch, folder, steps))

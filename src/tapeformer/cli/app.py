@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -20,6 +21,9 @@ COMMANDS = (
     *("export", "dataset", "learn", "table1", "explore", "bench"),
 )
 """Each is the function of its name in the module of its name."""
+
+WRITE_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE, errno.EFBIG, errno.EDQUOT)
+"""What a write to standard output can fail with."""
 
 
 class LazyCommands(TyperGroup):
@@ -147,7 +151,9 @@ def main() -> None:
 
 
 def _explained(error: OSError) -> str:
-    """Say what could not be read or written; only standard output has no name."""
+    """Say what could not be read or written; of what has no name, standard output is written."""
     if not isinstance(error.filename, str):
-        return f"standard output cannot be written: {error}"
+        if error.errno in WRITE_ERRORS:
+            return f"standard output cannot be written: {error}"
+        return f"the system refuses: {error}; close other programs, or raise its limits (ulimit)"
     return f"{error.strerror}: {quoted(error.filename)}; give another name, or check who may use it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +33,7 @@ class Asked:
     inputs: Path
     answers: Path | None
     as_json: bool
+    jobs: int | None = None
     cluster: str | None = None
 
     def out(self) -> Path:
@@ -69,14 +70,22 @@ def check_alone(word: str, options: RunOptions, trace: Path | None, alone: bool)
     check_batch(options)
 
 
+def refuse_without_batch(options: Mapping[str, object]) -> None:
+    """Refuse options of batches where there is none, rather than ignore them silently."""
+    for name, given in options.items():
+        if given is not None:
+            what = f"{name} was given without --batch or --machines"
+            raise refused(what, "leave it out, or give both")
+
+
 def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     """Answer every line of a file with a JSON line, in order; resume earlier answers."""
     from tapeformer.inference.batch.run import answer_lines
-    from tapeformer.inference.workers import Where
+    from tapeformer.inference.workers import where
 
-    out = asked.out()
+    out, place = asked.out(), where(asked.jobs, asked.cluster)
     with read_inputs(asked.inputs) as inputs, Watch("inputs", len(inputs)) as watch:
-        found = answer_lines(model, inputs, out, options, watch, Where(cluster=asked.cluster))
+        found = answer_lines(model, inputs, out, options, watch, place)
     tell(found, asked, watch.interrupted)
 
 

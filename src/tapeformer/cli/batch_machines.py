@@ -22,7 +22,7 @@ MachinesFile = Annotated[
 ]
 
 
-TAKEN = ("machines", "answers", "as_json", "cluster")
+TAKEN = ("machines", "answers", "as_json", "jobs", "cluster")
 """What a file of machines takes of `run` beside options on compiling and running."""
 
 
@@ -83,13 +83,14 @@ def _run_machines(
     from dataclasses import replace
 
     from tapeformer.inference.batch.machines import answer_machines
-    from tapeformer.inference.workers import Where
+    from tapeformer.inference.workers import where
 
-    asked = Asked(path, given["answers"], given["as_json"], given["cluster"])
+    names = ("answers", "as_json", "jobs", "cluster")
+    asked = Asked(path, *(given[name] for name in names))
     options = replace(_made(run_options, given), compile=_made(compile_options, given))
     out = asked.out()
     with read_inputs(path) as lines, Watch("machines", len(lines)) as watch:
-        found = answer_machines(lines, out, options, watch, Where(cluster=asked.cluster))
+        found = answer_machines(lines, out, options, watch, where(asked.jobs, asked.cluster))
     tell(found, asked, watch.interrupted, "machines")
 
 

@@ -41,6 +41,10 @@ Cluster = Annotated[
     str | None,
     _option("--cluster", text="Have the work done by the workers of this Dask scheduler."),
 ]
+Jobs = Annotated[
+    int | None,
+    _option("--jobs", min=1, text="Local processes for a batch.", show_default="one for each core"),
+]
 Everything = Annotated[bool, _option("--all", text="Show everything, however long.")]
 Format = Annotated[
     str | None,

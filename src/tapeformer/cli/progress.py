@@ -27,6 +27,7 @@ class Watch:
         self.unit, self.total, self.hint = unit, total, hint
         self.interrupted = False
         self.started = time.monotonic()
+        self._first: tuple[int, float] | None = None
         self._next_line = LINES_AFTER
         self._bar: Any = None
         self._before: Any = None
@@ -48,6 +49,7 @@ class Watch:
     def __call__(self, done: int) -> bool:
         """Show how far the work is; False ends it."""
         elapsed = time.monotonic() - self.started
+        self._first = self._first or (done, elapsed)
         if elapsed > PATIENCE and sys.stderr is not None and sys.stderr.isatty():
             self._show(done, elapsed)
         if elapsed > self._next_line:
@@ -63,23 +65,28 @@ class Watch:
         if self._bar is None:
             self._bar = _bar(self.unit, self.total)
         self._bar.update(
-            self._bar.task_ids[0], completed=done, count=f"{done:,}", rate=_rate(done, elapsed)
+            self._bar.task_ids[0],
+            completed=done,
+            count=f"{done:,} {self.unit}{self._rate(done, elapsed)}",
         )
 
     def _tell(self, done: int, elapsed: float) -> None:
         """Print a line now and then where there is no bar; the first one says how to stop."""
         if self._bar is None:
-            line = f"{done:,} {self.unit} after {elapsed:.0f} s, {_rate(done, elapsed)}"
+            line = f"{done:,} {self.unit} after {elapsed:.0f} s{self._rate(done, elapsed)}"
             print(line, file=sys.stderr, flush=True)
         if self.hint:
             print(self.hint, file=sys.stderr, flush=True)
             self.hint = ""
         self._next_line = elapsed + min(elapsed, LINES_EVERY)
 
-
-def _rate(done: int, elapsed: float) -> str:
-    rate = done / elapsed
-    return f"{rate / 1e6:.2f} million a second" if rate >= 1e5 else f"{rate:,.0f} a second"
+    def _rate(self, done: int, elapsed: float) -> str:
+        """Return the speed since the first call: what was done before that is an earlier run's."""
+        before, since = self._first or (0, 0.0)
+        if elapsed - since < PATIENCE:
+            return ""
+        rate = (done - before) / (elapsed - since)
+        return f", {rate / 1e6:.2f} million a second" if rate >= 1e5 else f", {rate:,.0f} a second"
 
 
 def _bar(unit: str, total: int | None) -> Any:
@@ -88,10 +95,10 @@ def _bar(unit: str, total: int | None) -> Any:
 
     columns = [
         SpinnerColumn(),
-        TextColumn("{task.fields[count]} " + unit + ", {task.fields[rate]}"),
+        TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
     ]
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(unit, total=total, count="", rate="")
+    bar.add_task(unit, total=total, count="")
     bar.start()
     return bar

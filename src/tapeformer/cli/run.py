@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tapeformer.cli import options as shared
-from tapeformer.cli.batch import Asked, check_alone, reads_once, refused, run_batch
+from tapeformer.cli.batch import (
+    Asked,
+    check_alone,
+    reads_once,
+    refuse_without_batch,
+    refused,
+    run_batch,
+)
 from tapeformer.cli.batch_machines import or_machines
 from tapeformer.cli.exits import INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.models import EngineName, find_model
@@ -141,17 +148,15 @@ def run(
     show: Show = False,
     batch: BatchFile = None,
     answers: Answers = None,
+    jobs: shared.Jobs = None,
     cluster: shared.Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
     """Compile if needed, generate the chain of thought, decode the answer."""
     if batch is not None:
         check_alone(word, options, trace, show or file_input)
-        run_batch(model, options, Asked(batch, answers, as_json, cluster))
-    if answers is not None or cluster is not None:
-        given = "--answers" if answers is not None else "--cluster"
-        what = f"{given} was given without --batch or --machines"
-        raise refused(what, "leave it out, or give both")
+        run_batch(model, options, Asked(batch, answers, as_json, jobs, cluster))
+    refuse_without_batch({"--answers": answers, "--jobs": jobs, "--cluster": cluster})
     if options.checkpoint is not None and (trace is not None or show):
         raise refused("a resumed run shows no earlier tokens", "leave out --trace and --show")
     from tapeformer.inference.run import run_model

@@ -54,12 +54,22 @@ def prompts_of(tokens: Sequence[NDArray[np.int32]]) -> Prompts:
     return Prompts(rows.astype(np.int32), ids, lengths)
 
 
+COUNTER_DIGITS = 48
+"""Binary digits of the engines' counters."""
+UNLIMITED = 1 << COUNTER_DIGITS - 1
+"""A limit that no run reaches: five million tokens a second take most of a year."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """How far each input may go while the watched value does not change."""
 
     counted: int
     tokens: int
+
+    def bounded(self) -> Budget:
+        """Return the budget within what counters hold."""
+        return Budget(min(self.counted, UNLIMITED), min(self.tokens, UNLIMITED))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,4 +105,7 @@ class BatchEngine(Protocol):
     def run(
         self, prompts: Prompts, stop: Value, count: Counted, budget: Budget
     ) -> Iterator[list[Ended]]:
-        """Run every prompt until its watched value changes, or to a limit; yield those that end."""
+        """Run every prompt until its watched value changes, or to a limit; yield those that end.
+
+        Now and then it yields none, so that the caller can stop.
+        """

@@ -143,3 +143,26 @@ def test_a_scheduler_that_is_not_there_is_told(
     where = Where(cluster="tcp://127.0.0.1:9")
     with pytest.raises(TapeformerError, match="cannot be reached"):
         run_file(model, INPUTS, tmp_path / "answers", where=where)
+
+
+def test_an_error_of_the_work_itself_is_raised_once(cluster: LocalCluster, tmp_path: Path) -> None:
+    pool = ClusterPool(Measurement(failing, (tmp_path / "tried",)), cluster.scheduler_address)
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(pool, iter([1]), lambda: True))
+    assert (tmp_path / "tried").read_text() == "x"
+
+
+def failing(_: int, tried: Path) -> float:
+    with tried.open("a") as file:
+        file.write("x")
+    return 1 / 0
+
+
+def test_a_scheduler_without_workers_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as alone,  # type: ignore[no-untyped-call]
+        closing(ClusterPool(Measurement(len, ()), alone.scheduler_address)) as pool,
+    ):
+        pool._count()
+        (warning,) = (text for text in caplog.messages if "has no workers" in text)
+        assert f"start one with `dask worker {alone.scheduler_address}`" in warning

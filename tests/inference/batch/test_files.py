@@ -232,7 +232,8 @@ def test_a_worker_knows_how_many_share_the_memory(
 
     monkeypatch.setattr(files, "pool_at", pool_at)
     for count in (1, FEWEST_LINES, FEWEST_LINES + 1):
-        run_file(model, inputs_of(*words(count)), tmp_path / f"answers {count}")
+        two = Where(processes=2)
+        run_file(model, inputs_of(*words(count)), tmp_path / f"answers {count}", where=two)
     assert asked == [1, 1, 2]
 
 

@@ -68,7 +68,7 @@ def test_a_pipe_can_be_read_twice(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(TapeformerError, match="the inputs cannot be read"):
+        with pytest.raises(TapeformerError, match="the file cannot be read"):
             opened(path)
 
 

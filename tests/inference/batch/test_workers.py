@@ -55,7 +55,9 @@ def test_killed_in_the_middle_the_next_run_is_right(
     (os.killpg if kind == signal.SIGINT else os.kill)(process.pid, kind)
     _, errors = process.communicate()
     assert left_behind(process.pid) == []
-    if kind == signal.SIGINT and process.returncode:
+    if process.returncode == 0:
+        assert place.answers.read_bytes() == whole
+    elif kind == signal.SIGINT:
         assert process.returncode == 130
         assert errors.count("\n") == 1
         assert "run the same command again to resume" in errors
@@ -128,18 +130,23 @@ def test_a_group_that_was_cancelled_is_lost_with_its_process() -> None:
     assert not pool.recover(cancelled)
 
 
-def no_process(_: ProcessPool) -> NoReturn:
+def no_process(*_: object) -> NoReturn:
     raise OSError(EAGAIN, "Resource temporarily unavailable")
 
 
+@pytest.mark.parametrize("method", ["__init__", "loading"])
 def test_where_no_process_can_start_the_thread_goes_on(
-    tmp_path: Path, alone: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    method: str,
+    tmp_path: Path,
+    alone: bytes,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(ProcessPool, "loading", no_process)
+    monkeypatch.setattr(ProcessPool, method, no_process)
     monkeypatch.setattr(local, "PATIENCE", 0.0)
     monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
-    run_file(model, INPUTS, tmp_path / "answers")
+    run_file(model, INPUTS, tmp_path / "answers", where=Where(processes=2))
     assert (tmp_path / "answers").read_bytes() == alone
     (warning,) = caplog.messages
     assert "one process does all the work" in warning
@@ -148,7 +155,8 @@ def test_where_no_process_can_start_the_thread_goes_on(
 
 def answered_by_a_daemon(folder: Path) -> None:
     local.PATIENCE, files.MOST_LINES = 0.0, files.FEWEST_LINES
-    run_file(BatchModel(MACHINE, BUNDLE, BatchOptions(cache=folder)), INPUTS, folder / "answers")
+    model, two = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=folder)), Where(processes=2)
+    run_file(model, INPUTS, folder / "answers", where=two)
 
 
 def test_a_daemon_which_may_start_no_process_answers_alone(tmp_path: Path, alone: bytes) -> None:
@@ -163,6 +171,8 @@ def test_the_thread_ends_once_processes_have_started(monkeypatch: pytest.MonkeyP
     answers = in_order(pool, iter(["ab"] * 10**6), lambda: True)
     waited(lambda: next(answers) == 2 and pool._pool is pool._processes)
     waited(lambda: not pool._thread._thread.is_alive())
+    next(answers)
+    assert pool._thread._groups.empty()
     answers.close()
 
 

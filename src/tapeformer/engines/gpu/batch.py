@@ -66,7 +66,8 @@ class GpuBatch:
         kernel = self.prepared(stop, count)
         groups = block_groups(prompts.lengths)
         fitting = min(self._fitting(kernel), self.device.concurrent_blocks(BLOCK_THREADS))
-        with Blocks(kernel, self.device, prompts, budget, min(len(groups), fitting)) as blocks:
+        most = min(len(groups), fitting)
+        with Blocks(kernel, self.device, prompts, budget.bounded(), most) as blocks:
             yield from _scheduled(blocks, groups)
 
     def prepared(self, stop: Value, count: Counted) -> Kernel:

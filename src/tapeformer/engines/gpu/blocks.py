@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.batch import Budget, Ended, Prompts
+from tapeformer.engines.batch import COUNTER_DIGITS, Budget, Ended, Prompts
 from tapeformer.engines.gpu.device import Device, allocated
 from tapeformer.engines.gpu.kernel import Kernel
 from tapeformer.engines.gpu.lanes import (
     BEGUN,
     COUNTER,
-    COUNTER_DIGITS,
     DOUBTED,
     ENDED,
     LIVE,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
+from tapeformer.engines.batch import COUNTER_DIGITS, Budget, Counted, Ended, Prompts
 from tapeformer.engines.logic.attention_offsets import FOR_EVER, AttentionOffsets
 from tapeformer.engines.logic.machine_words import WORD_BITS
 from tapeformer.engines.memory import Costs, check_memory
@@ -17,7 +17,6 @@ from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.build import batch_code
 from tapeformer.engines.native.cache import CodeCache
 from tapeformer.engines.native.calling_convention import (
-    COUNTER,
     DOUBTED,
     FRESH,
     LANE_ROWS,
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 
 FAR = 1 << 16
 """A limit at least this many tokens away need not be known exactly."""
+AT_ONCE = 1 << 17
+"""Tokens made before the caller is asked whether to go on: part of a second for most models."""
 
 
 class FamilyBatch:
@@ -119,8 +120,8 @@ class FamilyBatch:
     ) -> Iterator[list[Ended]]:
         most = max((adds for _, adds in count), default=1)
         asked = self._asked(stop, count)
-        run = _Run(self, prompts, asked, most, budget, choices)
-        return ([ended] for ended in run.to_the_end())
+        run = _Run(self, prompts, asked, most, budget.bounded(), choices)
+        return run.to_the_end()
 
     def _asked(self, stop: Value, count: Counted) -> Integers:
         """Return the argument `asked` of the machine code: see `llvm_batch_loop`."""
@@ -183,8 +184,8 @@ class _Run:
         spilled, row = batch.layout.spill_slots, batch.layout.shape.elements
         self.slots = aligned(spilled + batch.layout.choices, row)
         self.slots[spilled:] = 0 if choices is None else choices
-        numbers = aligned(COUNTER + batch.layout.margin_digits, row)
-        self.counters, self.margin = numbers[:COUNTER], numbers[COUNTER:]
+        numbers = aligned(COUNTER_DIGITS + batch.layout.margin_digits, row)
+        self.counters, self.margin = numbers[:COUNTER_DIGITS], numbers[COUNTER_DIGITS:]
         self.lanes = aligned(LANE_ROWS + 2 * 64, row)
         self.lanes[UNENDED] = ~np.uint64(0)
         times = self.lanes[LANE_ROWS:].reshape(2, batch.inputs).view(np.int64)
@@ -197,18 +198,21 @@ class _Run:
         self.addresses = [array.ctypes.data for array in arrays]
         self.memory = batch.memory.ctypes.data
 
-    def to_the_end(self) -> Iterator[Ended]:
-        """Read the prompts side by side, then run until every input has ended."""
+    def to_the_end(self) -> Iterator[list[Ended]]:
+        """Read the prompts side by side, then run until every input has ended.
+
+        Yields what has ended, also where nothing has: the caller may stop there.
+        """
         absorbs, shortest = self.batch.layout.stores_words, min(self.begins, default=0)
         for place in range(max(self.begins, default=0)):
             if place >= shortest and (absorbs or self.lanes[LIVE].any()):
-                yield from self._step(1)
+                yield list(self._step(1))
             elif place and absorbs:
                 self._advance(1)
-            yield from self._feed(place)
+            yield list(self._feed(place))
         while self.lanes[LIVE].any():
-            yield from self._step(self._room())
-        yield from self._over()
+            yield list(self._step(min(self._room(), AT_ONCE)))
+        yield list(self._over())
 
     def _feed(self, place: int) -> Iterator[Ended]:
         """Write the prompts' tokens at a position; inputs whose prompts end there start to run."""

@@ -8,9 +8,6 @@ LIVE, FRESH, UNENDED, DOUBTED, LANE_ROWS = range(5)
 """Words of `lanes`: inputs still running, those with no counted token yet, those whose windows may
 still change, those that another engine must decide."""
 
-COUNTER = 48
-"""Binary digits of the counters."""
-
 
 def counted(planes: Sequence[int], place: int) -> int:
     """Return the counter of one input, from the words of its digits."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tapeformer.engines.batch import COUNTER_DIGITS
 from tapeformer.engines.logic.machine_words import ONES, WORD_BITS
 from tapeformer.engines.logic.program import Program
 from tapeformer.engines.logic.token_words import TokenWords
 from tapeformer.engines.native.calling_convention import (
-    COUNTER,
     DOUBTED,
     FRESH,
     LANE_ROWS,
@@ -62,7 +62,7 @@ def _loop(program: Program, table: AddressTable, pieces: int, liveness: Liveness
         yield f"%{name}.p = getelementptr i64, ptr %asked, i64 {index}"
         yield f"%{name} = load i64, ptr %{name}.p"
     yield f"%pairs = getelementptr i64, ptr %asked, i64 {COUNTED + 1}"
-    yield f"%margin = getelementptr {word}, ptr %counters, i64 {COUNTER}"
+    yield f"%margin = getelementptr {word}, ptr %counters, i64 {COUNTER_DIGITS}"
     yield f"%first.at = getelementptr {word}, ptr %lanes, i64 {LANE_ROWS}"
     yield f"%ended.at = getelementptr i64, ptr %first.at, i64 {shape.bits}"
     for name, row in (

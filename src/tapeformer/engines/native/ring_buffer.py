@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeformer.engines.batch import COUNTER_DIGITS
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
 from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.native.cache import MachineCode
-from tapeformer.engines.native.calling_convention import COUNTER, counted
+from tapeformer.engines.native.calling_convention import counted
 from tapeformer.engines.native.compiler import loaded
 from tapeformer.engines.native.memory_layout import MemoryLayout, WordMask, aligned
 from tapeformer.engines.native.token_codec import TokenCodec
@@ -35,7 +36,7 @@ class RingBuffer:
         self._code, self._codec = loaded(code.machine_code), TokenCodec(code.layout)
         self._memory = aligned(self.capacity, code.layout.stride)
         self._slots = aligned(code.layout.spill_slots)
-        self._counters = aligned(COUNTER)
+        self._counters = aligned(COUNTER_DIGITS)
         self._margin = aligned(max(1, code.layout.margin_digits))
         self._margin[:] = ONES
 

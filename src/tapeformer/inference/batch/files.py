@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 GROUP_SECONDS = 0.5
 FEWEST_LINES, MOST_LINES = 256, 4096
 """Bounds on a group's lines: sorted by length, inputs of a large group end at similar times."""
+MOST_CHARACTERS = 1 << 22
+"""Characters from which on a group takes no more lines than the first ones had."""
 DIFFERING = {
     "input": "to other inputs",
     "model": "of another model",
@@ -133,6 +135,8 @@ def answer_file(
     watch: Callable[[int], bool] | None,
 ) -> Summary:
     """Have workers turn every line into a JSON line, in order; earlier answers are kept."""
+    if inputs.is_file(answers):
+        raise _same_file(answers)
     with alone_with(answers) as written:
         outcomes = _resumed(written, answers, work, inputs)
         groups = Groups(islice(inputs, outcomes.total(), None), work.group)
@@ -162,7 +166,13 @@ class Groups:
         return self
 
     def __next__(self) -> list[str]:
-        group = list(islice(self._lines, self._size))
+        group = list(islice(self._lines, self._least))
+        room = MOST_CHARACTERS - sum(map(len, group))
+        while (
+            len(group) < self._size and room > 0 and (line := next(self._lines, None)) is not None
+        ):
+            group.append(line)
+            room -= len(line)
         if not group:
             raise StopIteration
         return group
@@ -234,6 +244,11 @@ def _reached(record: Record) -> tuple[str, tuple[int, int]]:
     if type(steps) is not int or type(tokens) is not int:
         raise ValueError
     return Outcome(record["outcome"]).value, (steps, tokens)
+
+
+def _same_file(answers: Path) -> TapeformerError:
+    what, remedy = "the answers would go into the file of inputs", "name another file of answers"
+    return TapeformerError(Fault(what, SourceLocation(str(answers)), remedy=remedy))
 
 
 def _other(what: str, place: SourceLocation) -> TapeformerError:

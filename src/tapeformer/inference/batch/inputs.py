@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from io import BytesIO
@@ -41,6 +42,14 @@ class Inputs:
     def first(self, count: int) -> Inputs:
         """Return only the first lines."""
         return Inputs(self._file, self._name, count)
+
+    def is_file(self, path: Path) -> bool:
+        """Say whether the lines are read from this file."""
+        try:
+            mine, other = os.fstat(self._file.fileno()), path.stat()
+        except OSError:  # of bytes in memory, too
+            return False
+        return os.path.samestat(mine, other)
 
     @cached_property
     def _count(self) -> int:
@@ -107,6 +116,7 @@ def spooled(source: IO[bytes], name: str) -> Inputs:
 
 
 def unreadable(name: str, error: OSError) -> TapeformerError:
-    """Return the error for a file of inputs that cannot be read."""
-    why = f"the inputs cannot be read: {error.strerror or error}"
-    return TapeformerError(Fault(why, SourceLocation(name), remedy="one input per line"))
+    """Return the error for a file of lines that cannot be read."""
+    why = f"the file cannot be read: {error.strerror or error}"
+    remedy = "name a file with one input, or one machine, on each line"
+    return TapeformerError(Fault(why, SourceLocation(name), remedy=remedy))

@@ -6,7 +6,6 @@ One process owns the device. It hands out parts of what ended together, and gets
 from __future__ import annotations
 
 import logging
-import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -21,6 +20,7 @@ from tapeformer.inference.batch.answer_lines import LineMaker, Lines
 from tapeformer.inference.batch.runner import BatchModel, Block
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.workers.ordered import answers_in_order
+from tapeformer.inference.workers.places import usable_cores
 from tapeformer.inference.workers.processes import ProcessPool
 
 MOST_READERS = 12
@@ -188,6 +188,6 @@ def warn(error: OSError) -> None:
 
 def useful_readers(inputs: int) -> int:
     """Return how many processes are worth starting: none from a daemon, which may not start any."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = usable_cores()
     alone = cores == 1 or inputs < FEWEST_INPUTS or current_process().daemon
-    return 0 if alone else min(cores or 1, MOST_READERS)
+    return 0 if alone else min(cores, MOST_READERS)

@@ -14,6 +14,7 @@ from tapeformer.inference.batch.answer_lines import Answered, LineMaker, Lines, 
 from tapeformer.inference.batch.columns import ending
 from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
+from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.word import parse_word
 from tapeformer.windows import Integers
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 1 << 13
 """How many answers to keep for duplicate inputs to come."""
+MOST_BYTES = 1 << 24
+"""Bytes of such answers."""
 
 
 class Recorder:
@@ -51,7 +54,10 @@ class Recorder:
             new = list(dict.fromkeys(texts))
         for numbers, lines in self._found(new):
             self.kept.update(zip([new[number] for number in numbers], lines.each(), strict=True))
-        return [self.kept[text] for text in texts]
+        found = [self.kept[text] for text in texts]
+        if sum(len(line.content) for line in self.kept.values()) > MOST_BYTES:
+            self.kept.clear()
+        return found
 
     def _in_order(self, texts: Sequence[str]) -> list[Lines]:
         """Return the lines in order of inputs; those of consecutive inputs stay in one piece."""
@@ -69,6 +75,7 @@ class Recorder:
         alone = np.ones(len(texts), bool)
         alone[fitting] = False
         for blocks in self.runner.blocks(words):
+            still_wanted()
             numbers = [fitting[block.numbers].tolist() for block in blocks]
             parts = [
                 (block, [texts[number] for number in mine])

@@ -22,7 +22,7 @@ from tapeformer.inference.batch.runner import (
 )
 from tapeformer.inference.model import Model, Source, Word, find_model, most_tokens, symbols_of
 from tapeformer.inference.options import RunOptions, run_options
-from tapeformer.inference.workers import Where
+from tapeformer.inference.workers import Where, where
 
 ENGINES = ("auto", "native", "gpu")
 
@@ -47,18 +47,21 @@ def run_batch_file(
     answers: str | os.PathLike[str],
     *,
     watch: Callable[[int], bool] | None = None,
+    jobs: int | None = None,
     cluster: str | None = None,
     **options: Any,
 ) -> Summary:
-    """Answer every line of a file as JSON lines, in order, on two cores; the same call resumes.
+    """Answer every line of a file as JSON lines, in order; the same call resumes.
 
-    With `cluster`, the address of a Dask scheduler, its workers do it.
+    Up to `jobs` processes do it, by default one for each core; with `cluster`, the address of a
+    Dask scheduler, its workers.
     """
     check_called(watch=watch)
+    place = where(jobs, cluster)
     asked, model = _asked(machine, options)
     source, target = path_of("inputs", inputs), path_of("answers", answers)
     with opened(source) as lines:
-        return answer_lines(model, lines, target, asked, watch, Where(cluster=cluster))
+        return answer_lines(model, lines, target, asked, watch, place)
 
 
 def answer_lines(
@@ -67,14 +70,23 @@ def answer_lines(
     answers: Path,
     options: RunOptions,
     watch: Callable[[int], bool] | None = None,
-    where: Where = LOCAL,
+    place: Where = LOCAL,
 ) -> Summary:
     """Answer these lines; `watch` is told now and then how many are answered."""
-    lines = (line.split() if options.spaced else line for line in inputs)
-    bundle = model.for_words(max(map(len, lines), default=0))
+    bundle = model.for_words(_longest(model, inputs, options.spaced))
     batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
     run = run_chosen if options.engine == "auto" else run_file
-    return run(batch, inputs, answers, where=where, watch=watch)
+    return run(batch, inputs, answers, where=place, watch=watch)
+
+
+def _longest(model: Model, inputs: Inputs, spaced: bool) -> int:
+    """Return the length of the longest line that is a word of the machine's alphabet."""
+    symbols, longest = frozenset(model.machine.word_symbols), 0
+    for line in inputs:
+        word = line.split() if spaced else line
+        if len(word) > longest and symbols.issuperset(word):
+            longest = len(word)
+    return longest
 
 
 def batch_options(bundle: Bundle, options: RunOptions) -> BatchOptions:

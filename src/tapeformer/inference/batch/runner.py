@@ -13,13 +13,14 @@ import numpy as np
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.dataclass import dataclass
-from tapeformer.engines.batch import BatchEngine, Budget, Ended
+from tapeformer.engines.batch import UNLIMITED, BatchEngine, Budget, Ended
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.engines.native.batch import Batch
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.limits import Limits
+from tapeformer.inference.limits import MOST_STEPS, Limits
+from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.windows import Integers
@@ -27,8 +28,10 @@ from tapeformer.windows import Integers
 if TYPE_CHECKING:
     from tapeformer.inference.answer import Answer
 
-MOST_TOKENS = 1 << 62
+MOST_TOKENS = UNLIMITED
 """How many tokens an input may take if no limit is given."""
+MOST_PROMPT_TOKENS = 1 << 28
+"""Tokens of prompts that are kept at once, all as long as the longest: a gibibyte."""
 
 Found: TypeAlias = "Answer | TapeformerError"
 """The result of an input: an answer, or an error, such as why it does not fit the model."""
@@ -43,7 +46,7 @@ class BatchOptions:
     """
 
     engine: str = "native"
-    max_steps: int = 10**9
+    max_steps: int = MOST_STEPS
     max_tokens: int = MOST_TOKENS
     spaced: bool = False
     cache: Path | None = None
@@ -62,6 +65,12 @@ class BatchModel:
     machine: TuringMachine
     bundle: Bundle
     options: BatchOptions = BatchOptions()
+
+
+def prompts_at_once(sizes: Integers) -> int:
+    """Return how many of some words, shortest first, have prompts that fit into memory together."""
+    padded = (sizes + 1) * np.arange(1, len(sizes) + 1)
+    return max(1, int(np.searchsorted(padded, MOST_PROMPT_TOKENS, side="right")))
 
 
 def batch_engine(reader: Reader, options: BatchOptions) -> BatchEngine:
@@ -151,9 +160,10 @@ class BatchRunner:
         """
         order = np.argsort(words.sizes, kind="stable")
         size = self.batch.inputs if self.batch is not None else 1
-        for start in range(0, len(order), size):
-            group = order[start : start + size]
+        while len(order):
+            group = order[: prompts_at_once(words.sizes[order[:size]])]
             yield from self._group(group, words.part(group))
+            order = order[len(group) :]
 
     def _group(self, group: Integers, words: CodedWords) -> Iterator[list[Block]]:
         """Run words side by side."""
@@ -201,6 +211,7 @@ class BatchRunner:
                 engine="sparse",
                 max_steps=options.max_steps,
                 max_tokens=options.max_tokens,
+                watch=still_wanted,
             )
         )
 

@@ -22,6 +22,8 @@ EXTRA = "cluster"
 LOGGERS = ("distributed", "distributed.client", "tornado.application")
 """They would print tracebacks when the scheduler is gone; we report that in one message."""
 
+log = logging.getLogger("tapeformer")
+
 servers: dict[str, Server] = {}
 """The tasks of this process, if it is a worker of a cluster."""
 
@@ -38,7 +40,9 @@ class ClusterPool:
             self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise self._gone("cannot be reached", error) from None
-        self._executor = self._client.get_executor(pure=False, retries=2)
+        self._executor = self._client.get_executor(pure=False)
+        self._lost = (distributed.scheduler.KilledWorker, OSError)
+        self._told_of_none = False
         try:
             self._bring(distributed, task)
             self._count()
@@ -58,8 +62,13 @@ class ClusterPool:
             raise TapeformerError(Fault(what, got=first_line(error), remedy=remedy)) from error
 
     def _count(self) -> None:
-        """Count the workers' threads, two groups for each."""
-        self.room: int = 2 * max(1, sum(self._asked("ncores").values()))
+        """Count the workers' threads, two groups for each; say so if there are none."""
+        threads = sum(self._asked("ncores").values())
+        if not threads and not self._told_of_none:
+            start = f"start one with `dask worker {self.address}`"
+            log.warning("warning: the scheduler has no workers, so nothing is done: %s", start)
+        self._told_of_none = not threads
+        self.room: int = 2 * max(1, threads)
         self._counted = monotonic()
 
     def _asked(self, question: str, **given: Any) -> Any:
@@ -75,10 +84,10 @@ class ClusterPool:
         future: Future[Any] = self._executor.submit(reply, self._key, group)
         return future
 
-    def recover(self, _: Future[Any]) -> bool:
-        """Say that there are workers again: the scheduler waits for some. Raise if it is gone."""
+    def recover(self, future: Future[Any]) -> bool:
+        """Say whether a worker died: the scheduler waits for others. Raise if it is gone itself."""
         self.check()
-        return True
+        return future.cancelled() or isinstance(future.exception(), self._lost)
 
     def check(self) -> None:
         """Raise an error if the scheduler is gone; now and then count the workers again."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future
 from queue import SimpleQueue
-from threading import Thread
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from tapeformer.inference.workers.task import Server, Task
+from tapeformer.inference.workers.task import Server, Task, WorkerThread
 
 if TYPE_CHECKING:
     from tapeformer.inference.workers.processes import ProcessPool
@@ -28,7 +27,7 @@ class ThreadPool:
     def __init__(self, task: Task[Any, Any]) -> None:
         self._server = Server(task)
         self._groups: SimpleQueue[tuple[Any, Future[Any]] | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, daemon=True)
+        self._thread = WorkerThread(target=self._work, daemon=True)
 
     def submit(self, group: Any) -> Future[Any]:
         """Queue a group; the first one starts the thread."""
@@ -58,9 +57,14 @@ class ThreadPool:
     def check(self) -> None:
         """Do nothing: an answer can always come."""
 
-    def close(self) -> None:
-        """Leave the thread alone: it ends after the groups in its queue."""
+    def finish(self) -> None:
+        """Let the thread end after the groups in its queue."""
         self._groups.put(None)
+
+    def close(self) -> None:
+        """Call the work off: the thread ends where it next asks whether it is wanted."""
+        self._thread.called_off = True
+        self.finish()
 
 
 class LocalPool:
@@ -94,9 +98,13 @@ class LocalPool:
         elapsed = 0.0 if self._begun is None else process_time() - self._begun
         if self._processes is None and self._count > 1 and elapsed > PATIENCE:
             self._start()
-        elif self._processes and all(future.done() for future in self._starting):
+        elif self._processes and self._pool is self._thread and self._started:
             self._pool = self._processes
-            self._thread.close()
+            self._thread.finish()
+
+    @property
+    def _started(self) -> bool:
+        return all(future.done() for future in self._starting)
 
     def _start(self) -> None:
         """Start processes; where that is not possible, the thread goes on alone."""
@@ -107,15 +115,14 @@ class LocalPool:
         if current_process().daemon:
             self._count = 1
             return
-        processes = ProcessPool(self._task, self._count)
         try:
-            self._starting = processes.loading()
+            self._processes = ProcessPool(self._task, self._count)
+            self._starting = self._processes.loading()
         except OSError as error:
-            processes.close()
-            self._count = 1
+            if self._processes is not None:
+                self._processes.close()
+            self._processes, self._count = None, 1
             log.warning("warning: one process does all the work: no other can start: %s", error)
-        else:
-            self._processes = processes
 
     def close(self) -> None:
         """End all processes at once."""

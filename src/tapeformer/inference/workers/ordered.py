@@ -84,21 +84,23 @@ class _Order(Generic[Group]):
             self.next += 1
 
     def _take(self, number: int, group: Group, future: Future[Any]) -> None:
-        """Keep an answer; retry a group whose worker died."""
+        """Keep an answer; retry a group whose worker died, and raise any other error as it is."""
         if not future.cancelled() and future.exception() is None:
             faults, found = future.result()
             if faults:
                 raise TapeformerError(faults)
             self.found[number] = found
             return
+        error = None if future.cancelled() else future.exception()
+        if not self.pool.recover(future):
+            raise _ended(None) if error is None else error
         self.attempts[number] += 1
-        if self.attempts[number] == ATTEMPTS or not self.pool.recover(future):
-            error = None if future.cancelled() else future.exception()
-            raise _died(error) from error
+        if self.attempts[number] == ATTEMPTS:
+            raise _ended(error) from error
         self._submit(number, group)
 
 
-def _died(error: BaseException | None) -> TapeformerError:
+def _ended(error: BaseException | None) -> TapeformerError:
     return TapeformerError(
         Fault(
             "a worker of the batch has ended before its work was done",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, Thread, current_thread
 from typing import Any, Protocol, TypeVar
 
 from tapeformer.faults import OUT_OF_MEMORY, Fault, TapeformerError
@@ -42,6 +42,19 @@ class Pool(Protocol):
 
     def close(self) -> None:
         """Stop all workers at once."""
+
+
+class WorkerThread(Thread):
+    """A thread whose work can be called off."""
+
+    called_off = False
+
+
+def still_wanted(_: int = 0) -> bool:
+    """Say yes to a run that asks whether to go on; raise CancelledError if its work was called off."""
+    if getattr(current_thread(), "called_off", False):
+        raise CancelledError
+    return True
 
 
 class Server:

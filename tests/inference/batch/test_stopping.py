@@ -1,0 +1,63 @@
+"""Work that is called off ends, and an error of the work itself is raised as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import enumerate as enumerate_threads
+
+import pytest
+
+from tapeformer.inference.batch.run import run_batch_file
+from tapeformer.inference.workers import in_order
+from tapeformer.inference.workers.local import ThreadPool
+from tapeformer.inference.workers.processes import ProcessPool
+from tapeformer.inference.workers.task import WorkerThread, still_wanted
+from tests.inference.batch.worker_processes import waited
+
+
+@dataclass(frozen=True)
+class Patient:
+    """Works until it is called off."""
+
+    def ready(self) -> Callable[[int], None]:
+        def answer(_: int) -> None:
+            while still_wanted():
+                time.sleep(0.001)
+
+        return answer
+
+
+def test_a_thread_whose_work_is_called_off_ends() -> None:
+    pool = ThreadPool(Patient())
+    answers = in_order(pool, iter([1, 2]), lambda: not pool.ready)
+    assert list(answers) == []
+    waited(lambda: not pool._thread.is_alive())
+    assert still_wanted()
+
+
+def test_a_batch_that_is_stopped_leaves_no_thread_at_work(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    one, endless = tmp_path / "inputs", "1RB1RB_1LA1LA"
+    one.write_text("\n")
+    found = run_batch_file(
+        endless, one, tmp_path / "answers", watch=lambda _: time.monotonic() < begun + 2, levels=3
+    )
+    assert found.answered == 0
+    waited(lambda: not any(isinstance(thread, WorkerThread) for thread in enumerate_threads()))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A task with an error of its own."""
+
+    def ready(self) -> Callable[[int], int]:
+        return [1].__getitem__
+
+
+def test_an_error_of_the_work_itself_is_raised_as_it_is() -> None:
+    for pool in (ThreadPool(Wrong()), ProcessPool(Wrong(), 1)):
+        with pytest.raises(IndexError):
+            list(in_order(pool, iter([5]), lambda: True))
