@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tapeformer.faults import Fault, TapeformerError, described
 
 
@@ -26,6 +28,14 @@ def check_flag(name: str, value: object) -> None:
     """Refuse what is not a bool."""
     if not isinstance(value, bool):
         raise bad_argument(name, "True or False", value)
+
+
+def watched(watch: Callable[[int], bool | None] | None) -> Callable[[int], bool] | None:
+    """Return a watch that ends work where the caller's returns False: None lets it go on."""
+    check_called(watch=watch)
+    if watch is None:
+        return None
+    return lambda done: (answer := watch(done)) is None or bool(answer)
 
 
 def check_called(**given: object) -> None:

@@ -61,7 +61,7 @@ class Fault:
         return f"{where}{self.severity.value}: " + "; ".join(parts)
 
 
-OUT_OF_MEMORY = Fault("out of memory", remedy="give fewer --levels or less --space")
+OUT_OF_MEMORY = Fault("out of memory", remedy="give fewer levels or less space")
 """For work that was told to others, who have no memory for it."""
 
 

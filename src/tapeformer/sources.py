@@ -119,6 +119,14 @@ def standard_stream() -> BinaryIO:
 
 
 def _unknown(given: str) -> Fault:
+    if found := format_module(BUSY_BEAVER).slip(given):
+        what = f"{quoted(given)} is not quite busy-beaver text"
+        remedy = "a cell is a symbol, L or R, and a state; rows of equal length are joined by _"
+        return Fault(what, None, "cells such as 1RB", found, remedy)
+    if not given.strip():
+        return Fault(
+            "no machine was named", remedy="give a gallery name, a file or busy-beaver text"
+        )
     hint = did_you_mean(given, gallery_names())
     return Fault(
         f"no machine {quoted(given)}: not a file, not in the gallery, not a busy-beaver string",

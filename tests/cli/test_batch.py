@@ -61,7 +61,10 @@ def test_a_batch_from_standard_input_and_its_status(tmp_path: Path) -> None:
     ):
         answers.unlink(missing_ok=True)
         done = tapeformer(*words, *extra, stdin=text)
-        assert (done.returncode, done.stderr) == (status, "")
+        error = "the first error: -:1: INPUT, character 3: error: symbol 'x'" * (status == 2)
+        assert done.returncode == status
+        assert done.stderr.startswith(error)
+        assert done.stderr.count("\n") == bool(error)
         assert len(answers.read_text().splitlines()) == text.count("\n")
 
 
@@ -89,6 +92,7 @@ def test_what_a_batch_cannot_heed_is_refused(
     [
         (("palindrome", "abba", "--answers", "o"), "--answers was given without --batch"),
         (("palindrome", "abba", "--jobs", "2"), "--jobs was given without --batch"),
+        (("palindrome", "--batch", "w", "--answers", "-"), "answers go to a file"),
         (("-", "--batch", "-", "--answers", "o"), "cannot both be standard input"),
         (("palindrome", "--base", "1", "--batch", "-", "--answers", "o"), "an even base"),
     ],

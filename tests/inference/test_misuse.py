@@ -27,7 +27,17 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "expected a gallery name, a path, busy-beaver text.*got None",
     ),
     "a number": (lambda: api.run(3, "a"), "TuringMachine or a tf.Bundle; got 3 .int."),
-    "an empty name": (lambda: api.run("", "a"), "no machine ''"),
+    "a slip in busy-beaver text": (lambda: api.run("1RB1RZ_1LB0RC_1LC1L"), "got 1L in row C"),
+    "a list of machines": (
+        lambda: api.loads("1RB1LB_1LA1RZ\n1RB1RZ\n"),
+        "several machines, one on each line.*tf.run_machines",
+    ),
+    "cluster is a number": (
+        lambda: api.run_batch_file(SMALL, "a", "b", cluster=5),
+        "bad `cluster`; expected an address",
+    ),
+    "no jobs": (lambda: api.run_batch_file(SMALL, "a", "b", jobs=0), "bad `jobs`.*at least 1"),
+    "an empty name": (lambda: api.run("", "a"), "no machine was named"),
     "a misspelt name": (lambda: api.run("palindrom", "abba"), "did you mean palindrome"),
     "word None": (lambda: run(None), 'not a word.*the empty word is ""'),
     "a set": (lambda: run({"a"}), "not a word"),

@@ -53,7 +53,7 @@ class LazyCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-HELP = {"help_option_names": ["-h", "--help"]}
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 app = typer.Typer(
     name="tapeformer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,9 +13,10 @@ import typer
 
 from tapeformer.cli.exits import BAD_INPUT, INTERRUPTED, OF_OUTCOME
 from tapeformer.cli.output import print_json
-from tapeformer.cli.progress import Watch
+from tapeformer.cli.progress import HOW_TO_STOP_A_BATCH, Watch
+from tapeformer.cli.wording import in_options
 from tapeformer.dataclass import dataclass
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.faults import Fault, TapeformerError, counted
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import standard_stream
 
@@ -38,6 +40,9 @@ class Asked:
 
     def out(self) -> Path:
         """Return the file of answers: by default, beside the inputs."""
+        if self.answers == STANDARD_INPUT:
+            what = "answers go to a file, so that a run that was stopped can be resumed"
+            raise refused(what, "name one with --answers")
         if self.answers is not None:
             return self.answers
         if self.inputs == STANDARD_INPUT:
@@ -84,23 +89,38 @@ def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     from tapeformer.inference.workers import where
 
     out, place = asked.out(), where(asked.jobs, asked.cluster)
-    with read_inputs(asked.inputs) as inputs, Watch("inputs", len(inputs)) as watch:
+    with (
+        read_inputs(asked.inputs) as inputs,
+        Watch("inputs", len(inputs), HOW_TO_STOP_A_BATCH) as watch,
+    ):
         found = answer_lines(model, inputs, out, options, watch, place)
     tell(found, asked, watch.interrupted)
 
 
-def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "inputs") -> NoReturn:
+def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "input") -> NoReturn:
     """Print how many were answered and with which outcomes, and exit with the matching status."""
     out = asked.out()
     interrupted = stopped and found.answered < found.inputs
     if asked.as_json:
-        print_json({"answers": str(out), unit: found.inputs, "outcomes": found.outcomes})
+        print_json({"answers": str(out), f"{unit}s": found.inputs, "outcomes": found.outcomes})
     elif not interrupted:
-        print(f"{found.answered:,} {unit} answered in {out}: {_outcomes_text(found)}")
+        print(f"{counted(found.answered, unit)} answered in {out}: {_outcomes_text(found)}")
     if interrupted:
-        told = f"interrupted: {found.answered:,} of {found.inputs:,} {unit} are answered in {out}"
+        told = f"interrupted: {found.answered:,} of {counted(found.inputs, unit)} answered in {out}"
         print(f"{told}; run the same command again to resume", file=sys.stderr)
-    raise typer.Exit(INTERRUPTED if interrupted else exit_status(found))
+    status = exit_status(found)
+    if status == BAD_INPUT:
+        print(f"the first error: {_first_error(out, str(asked.inputs))}", file=sys.stderr)
+    raise typer.Exit(INTERRUPTED if interrupted else status)
+
+
+def _first_error(answers: Path, inputs: str) -> str:
+    """Return the place and the message of the first line with an error instead of an answer."""
+    with answers.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if '"error": ' in line and (message := json.loads(line).get("error")):
+                return f"{inputs}:{number}: {in_options(message)}"
+    return inputs
 
 
 def exit_status(found: Summary) -> int:

@@ -12,7 +12,7 @@ import typer
 
 from tapeformer.cli.batch import Asked, read_inputs, refused, tell
 from tapeformer.cli.models import compile_options
-from tapeformer.cli.progress import Watch
+from tapeformer.cli.progress import HOW_TO_STOP_A_BATCH, Watch
 
 MachinesFile = Annotated[
     Path | None,
@@ -72,7 +72,8 @@ def _refuse_others(context: typer.Context, taken: Collection[str]) -> None:
         if given and parameter.name not in taken:
             names = {"model": "MACHINE", "word": "INPUT"}
             what = names.get(parameter.name or "", parameter.opts[0])
-            remedy = f"leave {what} out: a line names a machine, which runs on the empty word"
+            runs = "whose format is recognised, and which runs on the empty word"
+            remedy = f"leave {what} out: each line names a machine, {runs}"
             raise refused(f"{what} was given beside --machines", remedy)
 
 
@@ -89,9 +90,9 @@ def _run_machines(
     asked = Asked(path, *(given[name] for name in names))
     options = replace(_made(run_options, given), compile=_made(compile_options, given))
     out = asked.out()
-    with read_inputs(path) as lines, Watch("machines", len(lines)) as watch:
+    with read_inputs(path) as lines, Watch("machines", len(lines), HOW_TO_STOP_A_BATCH) as watch:
         found = answer_machines(lines, out, options, watch, where(asked.jobs, asked.cluster))
-    tell(found, asked, watch.interrupted, "machines")
+    tell(found, asked, watch.interrupted, "machine")
 
 
 def _made(maker: Callable[..., Any], given: Mapping[str, Any]) -> Any:

@@ -79,7 +79,7 @@ def theorem(
     long: Long = False,
     cluster: Cluster = None,
 ) -> None:
-    """Measure the theorems: tokens per step against s and k', space, window, bits."""
+    """Measure the theorems: tokens per step, space, window, bits."""
     from tapeformer.bench.plots import ratios, tokens_per_step
     from tapeformer.bench.report import make_folder
     from tapeformer.bench.theorem import theorem as measured
@@ -135,7 +135,10 @@ def _tell(point: Point) -> None:
 
 @bench.command()
 def speed(output: Folder = Path("bench/speed")) -> None:
-    """Measure every engine, the direct simulator and automata-lib (a test dependency) in one run."""
+    """Time every engine beside automata-lib.
+
+    The direct simulator too, all in one run; automata-lib is a test dependency.
+    """
     from tapeformer.bench.contests import CONTESTS
     from tapeformer.bench.plots import speeds
     from tapeformer.bench.report import Section, make_folder
@@ -169,7 +172,10 @@ def _inputs(output: Path) -> list[Section]:
 
 @bench.command()
 def scale(output: Folder = Path("bench/scale"), long: Far = False) -> None:
-    """Measure tokens (with --long to 10^8), windows, and every engine against the number of inputs."""
+    """Time tokens, windows and numbers of inputs.
+
+    With --long up to 10^8 tokens; every engine against the number of inputs.
+    """
     from tapeformer.bench.engine_cost import (
         TOKEN_COUNTS,
         later_costs,
@@ -203,7 +209,9 @@ def laws(
     jobs: Jobs = 1,
     cluster: Cluster = None,
 ) -> None:
-    """Measure how the rows of Table 1 grow: bits, window and tokens against t and s, with fits.
+    """Measure how the rows of Table 1 grow.
+
+    Bits, window and tokens against t and s, with fits.
 
     Points are kept in the folder as they are measured: run the same command again to resume.
     """
@@ -225,7 +233,10 @@ def laws(
 
 @bench.command("rows")
 def rows_drawn(output: Folder = Path("bench/rows"), rows: Rows = "") -> None:
-    """Draw a real run of every row of Table 1: where its heads look, or what its vector holds."""
+    """Draw where the heads of every row of Table 1 look.
+
+    In a real run; where a row has no heads, what its vector holds.
+    """
     from tapeformer.bench.report import make_folder
     from tapeformer.bench.row_pictures import row_pictures
     from tapeformer.laboratory.registry import find_rows
@@ -237,7 +248,10 @@ def rows_drawn(output: Folder = Path("bench/rows"), rows: Rows = "") -> None:
 
 @bench.command()
 def bb5(output: Folder = Path("bench/bb5"), compare: Compare = 0) -> None:
-    """Run BB(5) to its end through the Transformer, and compare with the direct simulation."""
+    """Run BB(5) to its end as a Transformer.
+
+    The end is compared with that of the direct simulation.
+    """
     from tapeformer.bench.beaver import TOKENS, Pace, beaver_model, beaver_to_its_end, compared
     from tapeformer.bench.plots import pace as pace_plot
     from tapeformer.bench.report import Section, make_folder

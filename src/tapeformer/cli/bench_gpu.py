@@ -72,7 +72,10 @@ Only = Annotated[
 
 
 def gpu(output: Folder = Path("bench/gpu"), inputs: Inputs = 10**6, only: Only = "") -> None:
-    """Check and time the GPU engine: kernels, tokens beside native's, files of inputs."""
+    """Check and time the GPU engine.
+
+    Kernels, tokens beside native's, and files of inputs.
+    """
     from tapeformer.bench.report import Section, make_folder
 
     asked = [_known(part) for part in only.split(",") if part] or list(PARTS)

@@ -43,7 +43,10 @@ def compile(
     everything: shared.Everything = False,
     as_json: shared.Json = False,
 ) -> None:
-    """Compile a machine to a bundle: weights, layout, and how to read the answer."""
+    """Compile a machine to a bundle, or print one of its stages.
+
+    A bundle holds the weights, the layout, and how to read the answer.
+    """
     if until is not None or show:
         _print_stage(machine, options, until or "weights", everything)
         if output is None:

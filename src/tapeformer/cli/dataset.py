@@ -79,9 +79,9 @@ def dataset(
     cluster: shared.Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
-    """Write chains of thought as training data: Parquet for `datasets`, and chats as JSON lines.
+    """Write chains of thought as training data, or check them.
 
-    Run the same command again to resume. Each machine is a configuration for load_dataset.
+    Parquet for `datasets`, and chats as JSON lines. Run the same command again to resume. Each machine is a configuration for load_dataset.
     """
     from tapeformer.export.dataset import DatasetOptions
 

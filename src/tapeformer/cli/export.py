@@ -47,7 +47,10 @@ def export(
     overwrite: Overwrite = False,
     as_json: shared.Json = False,
 ) -> None:
-    """Write a model for other tools; none of them needs tapeformer to open it."""
+    """Write a model for PyTorch, Hugging Face, ONNX, TransformerLens.
+
+    None of them needs tapeformer to open it.
+    """
     import tapeformer.export as library
     from tapeformer.export.targets import target
     from tapeformer.inference.records import model_record

@@ -45,7 +45,10 @@ def info(
     roles: Roles = None,
     as_json: shared.Json = False,
 ) -> None:
-    """Explain a model: heads, layers, widths, offsets, parameters, bits; or one part of it."""
+    """Explain a model, or one of its heads or neurons.
+
+    Tells heads, layers, widths, offsets, parameters and bits.
+    """
     from tapeformer.cli.records import model_text
     from tapeformer.inference.info import bundle_info, tying_record
 

@@ -61,9 +61,9 @@ def learn(
     levels: Levels = None,
     as_json: shared.Json = False,
 ) -> None:
-    """Train the arms of an experiment and count wrong tokens at every test length.
+    """Train models on chains of thought; count wrong tokens.
 
-    Run the same command again to resume: arms that are done are kept.
+    Trains the arms of an experiment and scores them at every test length. Run the same command again to resume: arms that are done are kept.
     """
     require("torch", extra="learning", what="learning")
     from tapeformer.learning.config import load_config

@@ -12,15 +12,18 @@ PATIENCE = 1.0
 """Seconds before progress is shown on a terminal."""
 LINES_AFTER, LINES_EVERY = 10.0, 60.0
 """Seconds before the first line where standard error is no terminal, and most between two."""
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+"""Signals after which work stops and says what is known so far."""
 HOW_TO_STOP = "Ctrl-C stops and prints what is known; --max-steps sets a limit"
+HOW_TO_STOP_A_BATCH = "Ctrl-C stops; --max-steps sets a limit for each line"
 HOW_TO_RESUME = "; with --checkpoint FILE a run can be resumed"
 
 
 class Watch:
     """Told the count of what is done; returns False once the user has pressed Ctrl-C.
 
-    As a context it turns Ctrl-C into that answer, so that what is known so far can be told; a second
-    Ctrl-C ends work that does not ask. With `hint`, work that takes long says how to stop it.
+    As a context it turns Ctrl-C, or SIGTERM, into that answer, so that what is known so far can be
+    told; a second one ends work that does not ask. With `hint`, work that takes long says how to stop it.
     """
 
     def __init__(self, unit: str, total: int | None = None, hint: str = "") -> None:
@@ -30,10 +33,10 @@ class Watch:
         self._first: tuple[int, float] | None = None
         self._next_line = LINES_AFTER
         self._bar: Any = None
-        self._before: Any = None
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Watch:
-        self._before = signal.signal(signal.SIGINT, self._interrupt)
+        self._before = {name: signal.signal(name, self._interrupt) for name in STOPPING}
         return self
 
     def __exit__(
@@ -42,7 +45,8 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for name, handler in self._before.items():
+            signal.signal(name, handler)
         if self._bar is not None:
             self._bar.stop()
 
@@ -67,18 +71,21 @@ class Watch:
         self._bar.update(
             self._bar.task_ids[0],
             completed=done,
-            count=f"{done:,} {self.unit}{self._rate(done, elapsed)}",
+            count=f"{self._count(done)}{self._rate(done, elapsed)}",
         )
 
     def _tell(self, done: int, elapsed: float) -> None:
         """Print a line now and then where there is no bar; the first one says how to stop."""
         if self._bar is None:
-            line = f"{done:,} {self.unit} after {elapsed:.0f} s{self._rate(done, elapsed)}"
+            line = f"{self._count(done)} after {elapsed:.0f} s{self._rate(done, elapsed)}"
             print(line, file=sys.stderr, flush=True)
         if self.hint:
             print(self.hint, file=sys.stderr, flush=True)
             self.hint = ""
         self._next_line = elapsed + min(elapsed, LINES_EVERY)
+
+    def _count(self, done: int) -> str:
+        return f"{done:,}{f' of {self.total:,}' if self.total else ''} {self.unit}"
 
     def _rate(self, done: int, elapsed: float) -> str:
         """Return the speed since the first call: what was done before that is an earlier run's."""

@@ -28,7 +28,10 @@ def queue(
     max_tokens: MaxTokens = 2_000,
     as_json: shared.Json = False,
 ) -> None:
-    """Run a hand-written queue machine: directly, as a Transformer, and to the letter of Appendix B."""
+    """Run a queue machine that was written by hand.
+
+    It runs directly, as a Transformer, and to the letter of Appendix B.
+    """
     from tapeformer.inference.queue_tables import run_queue_table
 
     symbols = word.split() if spaced else word

@@ -29,7 +29,8 @@ Precision = Annotated[
     str | None,
     typer.Option(
         "--precision",
-        help="For a row of the laboratory: bits of the mantissa, half, single, double or exact.",
+        help="For a row of table1 (--construction perez, ...): bits of the mantissa, half, single,"
+        " double or exact.",
     ),
 ]
 Command = Callable[..., Any]

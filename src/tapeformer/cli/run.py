@@ -100,7 +100,8 @@ BatchFile = Annotated[
 Answers = Annotated[
     Path | None,
     typer.Option(
-        "--answers", help="Where a batch's JSON lines go; FILE.answers.jsonl if left out."
+        "--answers",
+        help="Where JSON lines go (--batch, --machines); FILE.answers.jsonl if left out.",
     ),
 ]
 
@@ -152,7 +153,13 @@ def run(
     cluster: shared.Cluster = None,
     as_json: shared.Json = False,
 ) -> None:
-    """Compile if needed, generate the chain of thought, decode the answer."""
+    """Run a machine as a Transformer, and decode its answer.
+
+    Compiles if needed and generates the chain of thought. With --batch FILE it answers every line
+    of a file, with --machines FILE it runs every machine that a file names; both write JSON lines,
+    and the same command resumes what was stopped. The exit status tells the outcome: 0 accepted or
+    halted, 1 rejected, 2 bad input, 3 limit reached, 4 out of space.
+    """
     if batch is not None:
         check_alone(word, options, trace, show or file_input)
         run_batch(model, options, Asked(batch, answers, as_json, jobs, cluster))

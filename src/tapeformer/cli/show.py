@@ -25,7 +25,7 @@ def show(
     everything: options.Everything = False,
     as_json: options.Json = False,
 ) -> None:
-    """Show states, alphabet, rules, sizes, and where a machine came from."""
+    """Show a machine: states, alphabet, rules, sizes, source."""
     if svg is not None:
         from tapeformer.drawing.diagram import diagram
 

@@ -47,7 +47,10 @@ def simulate(
     everything: options.Everything = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run a machine directly; the exit status tells the outcome (0 accepted or halted, 1 rejected)."""
+    """Run a machine directly.
+
+    The exit status tells the outcome: 0 accepted or halted, 1 rejected, 3 step limit, 4 out of space.
+    """
     from tapeformer.simulator.fast import simulate as run
 
     word_in, head = _word(machine, word, spaced, file_input)

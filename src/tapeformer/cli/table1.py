@@ -64,7 +64,10 @@ def table1(
         bool, typer.Option("--json", help="Print a JSON list, nothing else.")
     ] = False,
 ) -> None:
-    """Measure every construction of the paper's Table 1, and ours, on one machine."""
+    """Run the constructions of the paper's Table 1, and ours.
+
+    Each is measured on one machine, beside the others.
+    """
     from tapeformer.laboratory.registry import find_rows
     from tapeformer.laboratory.table import DEFAULT_MACHINE, DEFAULT_WORD, Asked, measured, record
 

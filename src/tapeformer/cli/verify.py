@@ -53,7 +53,11 @@ def verify(
     max_steps: MaxSteps = 2000,
     as_json: shared.Json = False,
 ) -> None:
-    """Compare token by token and, decoded, step by step; report the first difference."""
+    """Compare Transformer and simulation, token by token.
+
+    Every token is held against the queue machine's and, decoded, every step against the direct
+    simulation; the first difference is reported.
+    """
     from tapeformer.inference.compare import Compared, verify_model
 
     machine = model.machine

@@ -88,7 +88,7 @@ def checked_options(options: CompileOptions) -> CompileOptions:
     for name in ("layer_norm", "literal"):
         check_flag(name, getattr(options, name))
     if options.literal and (made.tracks is None or options.layer_norm):
-        what = "the literal Transformer is made of a machine with one queue, without --layer-norm"
-        got = f"--construction {options.construction}" + " --layer-norm" * options.layer_norm
-        raise refuse(what, "--construction post", got, "give --construction post alone")
+        what = "the literal Transformer is made of a machine with one queue, without normalisation"
+        got = options.construction + " with layer_norm" * options.layer_norm
+        raise refuse(what, "the construction post", got, "give construction='post' alone")
     return options

@@ -34,7 +34,7 @@ def construction(name: str, steps_per_token: int = 1) -> Construction:
             f"the {name} construction makes at most one step in a token",
             expected="1 step per token",
             got=str(steps_per_token),
-            remedy=f"leave out --steps-per-token, or use --construction {DEFAULT}",
+            remedy=f"leave out steps_per_token, or use construction={DEFAULT!r}",
         )
     return found.with_steps(steps_per_token)
 

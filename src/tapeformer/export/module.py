@@ -39,7 +39,7 @@ def _check_learned(bundle: Bundle, dtype: str) -> None:
     """Refuse a type that would round the large sums of a learned model."""
     if bundle.learned and dtype != "float64":
         what = f"the sums of a learned model are rounded in {dtype}"
-        remedy = "use --dtype float64 (dtype='float64')"
+        remedy = "use dtype='float64'"
         raise TapeformerError(Fault(what, expected="float64", got=dtype, remedy=remedy))
 
 

@@ -22,6 +22,11 @@ MOVES = {"L": Move.LEFT, "R": Move.RIGHT}
 _CELL = r"(?:[0-9][LR][A-Z]|---)"
 _TEXT = re.compile(rf"\s*{_CELL}+(?:_{_CELL}+)*\s*")
 MOST_SYMBOLS = 10
+LIST = "the file has several machines, one on each line"
+LIST_REMEDY = "keep one, or run them all by tf.run_machines: tapeformer run machines=FILE"
+
+_MEANT = re.compile(r"[0-9][0-9LRA-Z-]*(?:_[0-9LRA-Z-]+)+|[0-9][LR][A-Z][0-9LRA-Z-]*")
+"""Text that is meant as a machine of this format, rightly or not."""
 
 
 def recognises(text: str) -> bool:
@@ -29,10 +34,29 @@ def recognises(text: str) -> bool:
     return len(text) < 10_000 and _TEXT.fullmatch(text) is not None
 
 
+def slip(text: str) -> str:
+    """Return what is no cell in text that is meant as a machine of this format; "" if it is not."""
+    if len(text) >= 10_000 or not _MEANT.fullmatch(text.strip()):
+        return ""
+    for state, row in zip(string.ascii_uppercase, text.strip().split("_"), strict=False):
+        for cell in re.findall(".{1,3}", row):
+            if not re.fullmatch(_CELL, cell):
+                return f"{cell} in row {state}"
+    return ""
+
+
+def is_list(text: str) -> bool:
+    """Return whether the text is a list of machines, one on each line."""
+    lines = text.split("\n", 3)[:3]
+    return len(lines) > 1 and all(map(recognises, lines[:2]))
+
+
 def read(source: Source, conventions: Conventions) -> TuringMachine:
     """Read the machine of a busy-beaver string; it starts in A."""
     faults = Collector(source)
-    if not recognises(source.text):
+    if is_list(source.text):
+        faults.add(LIST, 2, expected="one machine", remedy=LIST_REMEDY)
+    elif not recognises(source.text):
         got = source.text.strip().splitlines()[0][:40] if source.text.strip() else "nothing"
         faults.add("not busy-beaver text", 1, expected="cells such as 1RB or ---", got=got)
     faults.raise_if_any()

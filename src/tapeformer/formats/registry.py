@@ -57,6 +57,9 @@ def recognise(text: str, source: str = "text") -> str:
     if not text.strip():
         remedy = "put a machine in it: docs/formats.md has one in each format"
         raise TapeformerError(Fault("the file is empty", location, remedy=remedy))
+    lists = format_module("busy-beaver")
+    if lists.is_list(text):
+        raise TapeformerError(Fault(lists.LIST, location, remedy=lists.LIST_REMEDY))
     remedy = "give format_name=NAME to see what is wrong in it"
     if "\n" not in text.strip():
         remedy += "; for a file use tf.load, for a gallery name tf.gallery_machine"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tapeformer.arguments import check_called, check_count
+from tapeformer.arguments import check_count, watched
 from tapeformer.machine.record import TapeKind, TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.machine.word import checked_word
@@ -216,7 +216,7 @@ def simulate(
     head: int = 0,
     max_steps: int = MOST_STEPS,
     max_cells: int = MOST_CELLS,
-    watch: Callable[[int], bool] | None = None,
+    watch: Callable[[int], bool | None] | None = None,
 ) -> Result:
     """Run a machine on a word (a str, or a list of symbols) until it stops or a limit is reached.
 
@@ -226,11 +226,11 @@ def simulate(
     word = checked_word(checked(machine), word)
     check_count("max_steps", max_steps, 0)
     check_count("max_cells", max_cells, 1)
-    check_called(watch=watch)
+    goes_on = watched(watch)
     run = _Run(machine, word, checked_head(head, word), max_cells)
     while run.advance(run.chunk(max_steps)):
         if run.cells_left() < 0:
             break
-        if run.steps >= max_steps or (watch is not None and not watch(run.steps)):
+        if run.steps >= max_steps or (goes_on is not None and not goes_on(run.steps)):
             return run.result(Outcome.LIMIT)
     return run.result(Outcome.OUT_OF_SPACE if run.cells_left() < 0 else None)

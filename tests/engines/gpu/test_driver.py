@@ -108,7 +108,7 @@ def test_a_device_that_nobody_uses_gives_its_context_back(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("opened", [CudaDevice, opened_ahead])
 def test_no_driver(opened: Callable[[str], object]) -> None:
-    with pytest.raises(TapeformerError, match=r"there is no NVIDIA driver.*--engine native"):
+    with pytest.raises(TapeformerError, match=r"there is no NVIDIA driver.*engine='native'"):
         opened("libcuda.so.none")
 
 
@@ -124,7 +124,7 @@ def test_a_device_opened_ahead_is_used_by_who_waits_for_it(
 
 def test_an_old_driver(tmp_path: Path) -> None:
     device = CudaDevice(built(tmp_path, "-DOLD"))
-    with pytest.raises(TapeformerError, match=r"too old.*one with cuMemFree_v2.*--engine native"):
+    with pytest.raises(TapeformerError, match=r"too old.*one with cuMemFree_v2.*engine='native'"):
         device.release(0)
 
 

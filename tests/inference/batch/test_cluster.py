@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -166,3 +167,11 @@ def test_a_scheduler_without_workers_is_told(caplog: pytest.LogCaptureFixture) -
         pool._count()
         (warning,) = (text for text in caplog.messages if "has no workers" in text)
         assert f"start one with `dask worker {alone.scheduler_address}`" in warning
+
+
+def test_a_server_that_is_no_scheduler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_of_a_cluster, "CONNECT", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(TapeformerError, match=r"cannot be reached.*running dask scheduler"):
+            ClusterPool(Measurement(len, ()), address)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,11 +12,15 @@ from threading import enumerate as enumerate_threads
 
 import pytest
 
+from tapeformer.faults import Fault, TapeformerError
+from tapeformer.gallery import gallery_machine
+from tapeformer.inference.batch.answer_writer import alone_with
 from tapeformer.inference.batch.run import run_batch_file
 from tapeformer.inference.workers import in_order
 from tapeformer.inference.workers.local import ThreadPool
 from tapeformer.inference.workers.processes import ProcessPool
 from tapeformer.inference.workers.task import WorkerThread, still_wanted
+from tapeformer.simulator.fast import simulate
 from tests.inference.batch.worker_processes import waited
 
 
@@ -61,3 +67,47 @@ def test_an_error_of_the_work_itself_is_raised_as_it_is() -> None:
     for pool in (ThreadPool(Wrong()), ProcessPool(Wrong(), 1)):
         with pytest.raises(IndexError):
             list(in_order(pool, iter([5]), lambda: True))
+
+
+def test_a_watch_that_returns_nothing_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("ab\naba\n")
+    seen: list[int] = []
+    found = run_batch_file(
+        "palindrome", tmp_path / "words", tmp_path / "answers", watch=seen.append, levels=4
+    )
+    assert found.answered == 2
+    assert seen
+    assert simulate(gallery_machine("palindrome"), "ab", watch=seen.append).outcome is not None
+
+
+def test_work_that_is_refused_leaves_no_empty_file(tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    with pytest.raises(TapeformerError), alone_with(answers):
+        raise TapeformerError(Fault("no GPU"))
+    assert not answers.exists()
+    answers.write_bytes(b"{}\n")
+    with pytest.raises(TapeformerError), alone_with(answers):
+        raise TapeformerError(Fault("no GPU"))
+    assert answers.read_bytes() == b"{}\n"
+
+
+WORK = """
+import time
+from tapeformer.cli.progress import Watch
+
+with Watch("inputs") as watch:
+    print("begun", flush=True)
+    while watch(0):
+        time.sleep(0.01)
+print("stopped")
+"""
+
+
+def test_sigterm_stops_like_control_c() -> None:
+    command = [sys.executable, "-c", WORK]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.terminate()
+        assert process.stdout.read() == "stopped\n"
+    assert process.returncode == 0

@@ -87,7 +87,7 @@ class GpuBatch:
                 Fault(
                     "the GPU has too little free memory for a window of this model",
                     expected=f"{size / 1e9:.2f} GB",
-                    remedy="give fewer --levels, or use --engine native",
+                    remedy="give fewer levels, or use engine='native'",
                 )
             )
         return fitting

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tapeformer.faults import Fault, TapeformerError
 
 LIBRARY = "libcuda.so.1"
-REMEDY = "use --engine native"
+REMEDY = "use engine='native'"
 
 OUT_OF_MEMORY, NO_DEVICE = 2, 100
 """Driver result codes with an error message of their own."""
@@ -168,7 +168,7 @@ class CudaDevice:
         if status == NO_DEVICE:
             return Fault("there is no GPU that the NVIDIA driver can use", got=got, remedy=REMEDY)
         if status == OUT_OF_MEMORY:
-            remedy = f"end other programs on the GPU, give fewer --levels, or {REMEDY}"
+            remedy = f"end other programs on the GPU, give fewer levels, or {REMEDY}"
             return Fault("the GPU has too little free memory", got=got, remedy=remedy)
         return Fault("the GPU failed", got=got, remedy=REMEDY)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import IO
@@ -65,7 +65,20 @@ def alone_with(answers: Path) -> Iterator[AnswerWriter]:
                     remedy="wait until it has ended, or name another file of answers",
                 )
             )
-        yield AnswerWriter(file, answers)
+        with _removed_if_unused(answers):
+            yield AnswerWriter(file, answers)
+
+
+@contextmanager
+def _removed_if_unused(answers: Path) -> Iterator[None]:
+    """Remove the file again if work ends with an error before anything was written."""
+    try:
+        yield
+    except TapeformerError:
+        with suppress(OSError):
+            if not answers.stat().st_size:
+                answers.unlink()
+        raise
 
 
 @contextmanager

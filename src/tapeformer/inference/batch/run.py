@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tapeformer.arguments import bad_argument, check_called
+from tapeformer.arguments import bad_argument, watched
 from tapeformer.bundle.record import Bundle
 from tapeformer.faults import Fault, TapeformerError, described
 from tapeformer.inference.batch.engine_choice import run_chosen
@@ -23,6 +24,10 @@ from tapeformer.inference.batch.runner import (
 from tapeformer.inference.model import Model, Source, Word, find_model, most_tokens, symbols_of
 from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.workers import Where, where
+
+LONG = 1 << 15
+"""From so many symbols on, a line makes the model large, and all lines slow."""
+log = logging.getLogger("tapeformer")
 
 ENGINES = ("auto", "native", "gpu")
 
@@ -46,7 +51,7 @@ def run_batch_file(
     inputs: str | os.PathLike[str],
     answers: str | os.PathLike[str],
     *,
-    watch: Callable[[int], bool] | None = None,
+    watch: Callable[[int], bool | None] | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
     **options: Any,
@@ -54,14 +59,14 @@ def run_batch_file(
     """Answer every line of a file as JSON lines, in order; the same call resumes.
 
     Up to `jobs` processes do it, by default one for each core; with `cluster`, the address of a
-    Dask scheduler, its workers.
+    Dask scheduler, its workers. `watch` is told now and then how many lines are answered; False
+    from it ends the work.
     """
-    check_called(watch=watch)
-    place = where(jobs, cluster)
+    goes_on, place = watched(watch), where(jobs, cluster)
     asked, model = _asked(machine, options)
     source, target = path_of("inputs", inputs), path_of("answers", answers)
     with opened(source) as lines:
-        return answer_lines(model, lines, target, asked, watch, place)
+        return answer_lines(model, lines, target, asked, goes_on, place)
 
 
 def answer_lines(
@@ -73,7 +78,11 @@ def answer_lines(
     place: Where = LOCAL,
 ) -> Summary:
     """Answer these lines; `watch` is told now and then how many are answered."""
-    bundle = model.for_words(_longest(model, inputs, options.spaced))
+    longest = _longest(model, inputs, options.spaced)
+    bundle = model.for_words(longest)
+    if longest > LONG:
+        levels = bundle.layout.levels
+        log.info("the longest line has %s symbols: the model has %s levels", longest, levels)
     batch = BatchModel(model.machine, bundle, batch_options(bundle, options))
     run = run_chosen if options.engine == "auto" else run_file
     return run(batch, inputs, answers, where=place, watch=watch)

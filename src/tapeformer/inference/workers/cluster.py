@@ -6,6 +6,7 @@ import logging
 import pickle
 from concurrent.futures import Future
 from contextlib import suppress
+from threading import Thread
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -37,7 +38,7 @@ class ClusterPool:
         for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
-            self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+            self._client = _connected(distributed, address)
         except (OSError, ValueError, TypeError) as error:
             raise self._gone("cannot be reached", error) from None
         self._executor = self._client.get_executor(pure=False)
@@ -116,6 +117,22 @@ class ClusterPool:
                 remedy="what is answered is kept: run the same command again when it is there",
             )
         )
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    """Return a client of a scheduler; TimeoutError where something else accepts and says nothing."""
+    client: Future[Any] = Future()
+
+    def connect() -> None:
+        try:
+            made = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+        except Exception as error:
+            client.set_exception(error)
+        else:
+            client.set_result(made)
+
+    Thread(target=connect, daemon=True).start()
+    return client.result(2 * CONNECT)
 
 
 def _plugin(distributed: Any, key: str, content: bytes) -> Any:

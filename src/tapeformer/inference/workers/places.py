@@ -6,7 +6,7 @@ import os
 from dataclasses import field
 from typing import Any
 
-from tapeformer.arguments import check_count
+from tapeformer.arguments import bad_argument, check_count
 from tapeformer.dataclass import dataclass
 from tapeformer.inference.workers.local import LocalPool, ThreadPool
 from tapeformer.inference.workers.task import Pool, Task
@@ -29,6 +29,8 @@ class Where:
 
 def where(jobs: int | None, cluster: str | None) -> Where:
     """Return the place that a caller asked for: by default a local process for each core."""
+    if cluster is not None and not isinstance(cluster, str):
+        raise bad_argument("cluster", 'an address such as "tcp://127.0.0.1:8786"', cluster)
     if jobs is None:
         return Where(cluster=cluster)
     check_count("jobs", jobs, 1)

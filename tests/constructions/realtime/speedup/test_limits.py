@@ -28,9 +28,9 @@ def test_the_estimate_is_not_below_the_model(name: str, steps: int) -> None:
 
 def test_too_many_steps_are_refused_with_the_most_that_fits() -> None:
     machine = gallery_machine("binary_multiplication")
-    with pytest.raises(TapeformerError, match="give --steps-per-token") as refused:
+    with pytest.raises(TapeformerError, match="give steps_per_token=") as refused:
         construction("realtime", 40).layout(machine, 12)
-    most = int(re.findall(r"steps-per-token (\d+)", str(refused.value))[0])
+    most = int(re.findall(r"steps_per_token=(\d+)", str(refused.value))[0])
     assert most == largest_steps(machine, 12) > 1
     check_steps(machine, 12, most)
     with pytest.raises(TapeformerError, match="paths"):

@@ -59,7 +59,7 @@ def check_steps(machine: TuringMachine, levels: int, steps: int) -> None:
         f"{steps} steps in a token are too many for this machine",
         expected=f"at most {MOST_STEPS} steps, {most}",
         got=f"{steps} steps" if steps > MOST_STEPS else str(found),
-        remedy=f"give --steps-per-token {largest_steps(machine, levels)} or less",
+        remedy=f"give steps_per_token={largest_steps(machine, levels)} or less",
     )
 
 
