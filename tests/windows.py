@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tapeformer.constructions.decoded import Decoded
 from tapeformer.constructions.decoded_many import DecodedMany
-from tapeformer.windows import Flags, Found, Integers, find_in_all
+from tapeformer.windows import Flags, Found, Integers
 
 
 class RowTokens:
@@ -45,7 +45,14 @@ class RowWindows:
         return RowTokens(self.newest_first[inputs, ages])
 
     def find(self, factors: Integers, values: Integers, newest: Integers, *, having: bool) -> Found:
-        return find_in_all(self, factors, values, newest, having=having)
+        """Look at each token."""
+        lengths, ages = self.lengths[:, None], np.arange(int(newest.max(initial=0)))
+        inputs = np.arange(len(lengths))[:, None, None]
+        tokens = self.at(inputs, np.minimum(ages, lengths - 1)[..., None])
+        wanted = (tokens.has(factors, values) == having) & (ages < lengths)[..., None]
+        wanted &= ages[:, None] < newest
+        found, age, factor = np.nonzero(wanted)
+        return found, age, factor
 
     def rows(self, input: int) -> NDArray[np.int32]:
         return self.given[input]

@@ -45,19 +45,6 @@ class Windows(Protocol):
         """Return a whole window as rows of value numbers, oldest first."""
 
 
-def find_in_all(
-    windows: Windows, factors: Integers, values: Integers, newest: Integers, *, having: bool
-) -> Found:
-    """Find tokens by looking at each of them."""
-    lengths, ages = windows.lengths[:, None], np.arange(int(newest.max(initial=0)))
-    inputs = np.arange(len(lengths))[:, None, None]
-    tokens = windows.at(inputs, np.minimum(ages, lengths - 1)[..., None])
-    wanted = (tokens.has(factors, values) == having) & (ages < lengths)[..., None]
-    wanted &= ages[:, None] < newest
-    found, age, factor = np.nonzero(wanted)
-    return found, age, factor
-
-
 def numbered_within(sizes: Integers) -> Integers:
     """Number the entries of groups that follow each other, from 0 in each."""
     ends = np.cumsum(sizes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 
 import pytest
 
 from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.engines.logic.bit_slicing import bit_sliced_program
-from tapeformer.engines.logic.gate_order import most_alive, root_by_root, with_short_lifetimes
+from tapeformer.engines.logic.gate_order import root_by_root, with_short_lifetimes
 from tapeformer.engines.logic.list_scheduling import ListScheduling
 from tapeformer.engines.logic.machine_words import ONES
 from tapeformer.engines.logic.not_logic import NotLogicError
@@ -19,6 +20,7 @@ from tapeformer.engines.logic.program import (
     Constant,
     LoadFetched,
     LoadToken,
+    Operation,
     Program,
     StoreToken,
 )
@@ -34,6 +36,23 @@ OPERATORS = {
     BinaryOpcode.XOR: lambda left, right: left ^ right,
     BinaryOpcode.AND_NOT: lambda left, right: left & ~right,
 }
+
+
+def most_alive(operations: Sequence[Operation], outputs: Iterable[int]) -> int:
+    """Return the largest number of live values (computed, and yet to be read) at any time."""
+    last = dict.fromkeys(outputs, len(operations))
+    for index, operation in enumerate(operations):
+        for operand in operation.operands:
+            last[operand] = max(last.get(operand, 0), index)
+    change = [0] * (len(operations) + 2)
+    for index, end in last.items():
+        change[index] += 1
+        change[end] -= 1
+    alive = most = 0
+    for step in change:
+        alive += step
+        most = max(most, alive)
+    return most
 
 
 def outputs(program: Program, seed: int) -> tuple[list[int], ...]:

@@ -27,11 +27,6 @@ class Arrow:
     lines: list[str]
     label: Box
 
-    @property
-    def tip(self) -> Box:
-        """Return the box around the arrowhead."""
-        return Box(self.curve.points[-1], 5, 5)
-
 
 @dataclass
 class Arrangement:
@@ -121,8 +116,8 @@ def _place_labels(
     lines: dict[tuple[str, str], list[str]],
 ) -> None:
     """Put each label where it covers no state, tip or other label, and as few arrows as possible."""
-    taken = [*arrangement.states.values(), Box(arrangement.entry.points[-1], 5, 5)]
-    taken += [Box(curve.points[-1], 5, 5) for curve in curves.values()]
+    tips = [curve.points[-1] for curve in (arrangement.entry, *curves.values())]
+    taken = [*arrangement.states.values(), *(Box(tip, 5, 5) for tip in tips)]
     crossed = _Points([point for curve in curves.values() for point in curve.samples()])
     for pair, curve in curves.items():
         across = CHARACTER * max(map(text_width, lines[pair])) / 2 + 2

@@ -14,7 +14,8 @@ from tapeformer.explorer.rounding import RoundedEngine
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.generation import Generation
 from tapeformer.inference.limits import Limits
-from tapeformer.weights.record import Affine, Layer, Matrix, TransformerWeights
+from tapeformer.weights.parameters import with_sign_flipped
+from tapeformer.weights.record import Matrix, TransformerWeights
 
 KINDS = ("head", "weight", "window", "precision")
 MOST_TOKENS = 20_000
@@ -143,26 +144,16 @@ def _kept(matrix: Matrix, keep: NDArray[np.bool_]) -> Matrix:
 
 def _flipped(weights: TransformerWeights, asked: Break) -> TransformerWeights:
     """Return the weights with one input of one neuron negated."""
-    left, layers = asked.number, list(weights.layers)
-    for at, layer in enumerate(layers):
+    left = asked.number
+    for at, layer in enumerate(weights.layers):
         for depth, affine in enumerate(layer.feed_forward[:-1]):
             if 0 <= left < len(affine.names):
-                layers[at] = _with_flip(layer, depth, left, asked)
-                return replace(weights, layers=tuple(layers))
+                entries = np.flatnonzero(affine.matrix.rows == left)
+                _check(0 <= asked.input < len(entries), f"an input below {len(entries)}", asked)
+                path = f"layer.{at}.feed_forward.{depth}.matrix"
+                return with_sign_flipped(weights, path, int(entries[asked.input]))
             left -= len(affine.names)
     raise _refused("the number of a neuron", asked)
-
-
-def _with_flip(layer: Layer, depth: int, row: int, asked: Break) -> Layer:
-    affine = layer.feed_forward[depth]
-    entries = np.flatnonzero(affine.matrix.rows == row)
-    _check(0 <= asked.input < len(entries), f"an input below {len(entries)}", asked)
-    values = affine.matrix.values.copy()
-    values[entries[asked.input]] *= -1
-    changed = Affine(replace(affine.matrix, values=values), affine.bias, affine.names)
-    network = list(layer.feed_forward)
-    network[depth] = changed
-    return replace(layer, feed_forward=tuple(network))
 
 
 def break_from(given: dict[str, Any]) -> Break:

@@ -151,20 +151,3 @@ class _Ordering:
             if before is not None:
                 accumulator.total = len(self.new)
                 self.new.append(Binary(accumulator.opcode, before, self.index[index]))
-
-
-def most_alive(operations: Sequence[Operation], outputs: Iterable[int]) -> int:
-    """Return the largest number of live values (computed, and yet to be read) at any time."""
-    last = dict.fromkeys(outputs, len(operations))
-    for index, operation in enumerate(operations):
-        for operand in operation.operands:
-            last[operand] = max(last.get(operand, 0), index)
-    change = [0] * (len(operations) + 2)
-    for index, end in last.items():
-        change[index] += 1
-        change[end] -= 1
-    alive = most = 0
-    for step in change:
-        alive += step
-        most = max(most, alive)
-    return most
