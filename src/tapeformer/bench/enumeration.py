@@ -2,14 +2,19 @@
 
 The enumeration defines a transition when a run from the blank tape needs it (tree normal form): a new
 state is the next one in order, and the first step is 1RB. This takes random ways down its tree, with a
-fixed seed, and prints each machine once, one per line; a transition that no run needed is `---`.
+fixed seed, and prints each machine once, one per line; a transition that no run needed is `---`. It
+ends early, with status 2, if no way leads to a new machine for a long time: few states have few machines.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from random import Random
+
+from tapeformer.arguments import bad_argument
+from tapeformer.faults import Fault, TapeformerError, counted
 
 Table = dict[tuple[int, int], tuple[int, int, int]]
 """What a state does on a symbol: the symbol it writes, the move (-1 or 1), the next state."""
@@ -17,16 +22,43 @@ Table = dict[tuple[int, int], tuple[int, int, int]]
 HALT = -1
 PATIENCE = 200
 """Steps after which a machine that still runs is taken as it is."""
+FEWEST_STATES, MOST_STATES = 2, 25
+"""The first step is 1RB, so there is a state B; Z is the halting state."""
+FRUITLESS = 100_000
+"""Ways in a row without a new machine after which the enumeration ends."""
 
 
 def machines(count: int, states: int = 5, seed: int = 0) -> Iterator[str]:
-    """Yield this many distinct machines as busy-beaver text."""
-    chance, seen = Random(seed), set[str]()
+    """Return an iterator over distinct machines as busy-beaver text; it raises if there are too few."""
+    if type(count) is not int or count < 0:
+        remedy = "give how many machines to print"
+        raise bad_argument("count", "a whole number, at least 0", count, remedy)
+    if type(states) is not int or not FEWEST_STATES <= states <= MOST_STATES:
+        expected = f"a whole number from {FEWEST_STATES} to {MOST_STATES}"
+        raise bad_argument("states", expected, states, "give 5 states")
+    return _distinct(count, states, Random(seed))
+
+
+def _distinct(count: int, states: int, chance: Random) -> Iterator[str]:
+    """Yield machines that were not met before, and raise if none comes for a long time."""
+    seen, fruitless = set[str](), 0
     while len(seen) < count:
+        if fruitless == FRUITLESS:
+            raise _too_few(count, states, len(seen))
         text = spelled(random_machine(states, chance), states)
+        fruitless += 1
         if text not in seen:
             seen.add(text)
+            fruitless = 0
             yield text
+
+
+def _too_few(count: int, states: int, found: int) -> TapeformerError:
+    """Return the error for an enumeration that found fewer machines than were asked for."""
+    what = f"{FRUITLESS:,} random ways in a row led to no new machine"
+    asked, got = counted(count, "machine"), f"{found:,} of {counted(states, 'state')}"
+    remedy = f"ask for at most {found}, or give {states + 1} states"
+    return TapeformerError(Fault(what, expected=asked, got=got, remedy=remedy))
 
 
 def random_machine(states: int, chance: Random) -> Table:
@@ -68,16 +100,21 @@ def _cell(transition: tuple[int, int, int] | None) -> str:
     return f"{write}{'R' if move > 0 else 'L'}{'Z' if state == HALT else chr(ord('A') + state)}"
 
 
-def main() -> None:
-    """Print machines."""
+def main() -> int:
+    """Print machines; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--states", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    for text in machines(given.count, given.states, given.seed):
-        print(text)
+    try:
+        for text in machines(given.count, given.states, given.seed):
+            print(text)
+    except TapeformerError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
