@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
@@ -12,11 +14,39 @@ from tapeformer.constructions import construction
 from tapeformer.constructions.sizes import Need
 from tapeformer.faults import counted
 from tapeformer.machine.record import TuringMachine
+from tapeformer.simulator.outcome import Outcome
+
+if TYPE_CHECKING:
+    from tapeformer.simulator.result import Result
 
 SEARCHED_STEPS = 10**7
 """How far a direct simulation looks for the space that a construction must know in advance."""
 
 log = logging.getLogger("tapeformer")
+
+
+class SpaceSearch:
+    """Finds the space that a run of up to some steps needs, by a direct simulation when asked."""
+
+    def __init__(self, machine: TuringMachine, word: Sequence[str], steps: int) -> None:
+        self.machine, self.word, self.steps = machine, word, steps
+
+    @cached_property
+    def result(self) -> Result:
+        """The simulation, up to as many steps as are searched."""
+        from tapeformer.simulator.fast import simulate
+
+        return simulate(self.machine, self.word, max_steps=min(self.steps, SEARCHED_STEPS))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the run was simulated: only then is the space surely enough."""
+        stopped = self.result.outcome not in (Outcome.LIMIT, Outcome.OUT_OF_SPACE)
+        return stopped or self.result.steps == self.steps
+
+    def space(self) -> int:
+        """Return the cells that a tape was seen to need."""
+        return max(*self.result.cells, len(self.word), 1)
 
 
 def for_every_word(machine: TuringMachine, options: CompileOptions) -> CompileOptions:
@@ -33,16 +63,15 @@ def for_word(
     machine: TuringMachine, options: CompileOptions, word: Sequence[str]
 ) -> CompileOptions:
     """Choose sizes for one input; a model that grows begins as small as the input allows."""
-    space = _simulated_space(machine, word, SEARCHED_STEPS)
+    space = _noted(SpaceSearch(machine, word, SEARCHED_STEPS))
     return _chosen(machine, options, Need(len(word), space, growing=True))
 
 
 def for_steps(
     machine: TuringMachine, options: CompileOptions, word: Sequence[str], steps: int
 ) -> CompileOptions:
-    """Choose sizes that hold all of a run up to some steps, so that nothing has to grow."""
-    space = _simulated_space(machine, word, min(steps, SEARCHED_STEPS))
-    return for_runs(machine, options, len(word), space)
+    """Choose sizes that hold a run up to some steps, or as many of them as are searched."""
+    return for_runs(machine, options, len(word), _noted(SpaceSearch(machine, word, steps)))
 
 
 def for_runs(
@@ -66,18 +95,11 @@ def _chosen(machine: TuringMachine, options: CompileOptions, need: Need) -> Comp
     return options.with_sizes(options.made_by.choose(machine, options.sizes, need))
 
 
-def _simulated_space(machine: TuringMachine, word: Sequence[str], steps: int) -> Callable[[], int]:
+def _noted(search: SpaceSearch) -> Callable[[], int]:
     def found() -> int:
-        """Find the cells that a tape needs by a direct simulation, and say so."""
-        from tapeformer.simulator.fast import simulate
-
-        result = simulate(machine, word, max_steps=steps)
-        space = max(*result.cells, len(word), 1)
-        log.info(
-            "no size was given: space=%s, from a direct simulation of %s",
-            space,
-            counted(result.steps, "step"),
-        )
+        """Return the space that a search finds, and log it."""
+        space, made = search.space(), counted(search.result.steps, "step")
+        log.info("no size was given: space=%s, from a direct simulation of %s", space, made)
         return space
 
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tapeformer.bench.enumeration import machines
+from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch import Inputs
 from tapeformer.inference.batch.columns import ERROR
@@ -19,11 +21,13 @@ from tapeformer.inference.batch.machines import (
     MachineLines,
     MachineRecorder,
     answer_machines,
+    run_machine,
     run_machines,
 )
 from tapeformer.inference.options import RunOptions
 from tapeformer.inference.workers import Where
 from tapeformer.simulator.fast import simulate
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import find_machine
 
 STEPS = 60
@@ -95,6 +99,31 @@ def test_a_machine_that_needs_more_space_than_its_family_has_runs_alone(
     assert records[0]["capacity"] >= STEPS > records[1]["capacity"]
     for text, record in zip(texts, records, strict=True):
         check(record, text)
+
+
+def test_a_machine_that_outgrows_what_was_simulated_gets_a_larger_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "1RB1RB_1RA1RA"
+    monkeypatch.setattr("tapeformer.compile.sizes.SEARCHED_STEPS", 20)
+    (record,) = records_of([text])
+    check(record, text)
+    assert record["grown"] > 0
+    assert records_of([text]) == [record]
+    fixed = RunOptions(CompileOptions("paper"), max_steps=1000)
+    assert run_machine(text, fixed).outcome is Outcome.OUT_OF_SPACE
+
+
+def test_a_run_that_was_simulated_whole_never_grows() -> None:
+    (record,) = records_of(["1RB1RB_1RA1RA"])
+    assert (record["grown"], record["levels"]) == (0, 3)
+
+
+def test_machines_that_run_alone_log_no_notes(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "tapeformer"):
+        records_of(["1RB1LB_1LA1RZ", "busy_beaver_2"])
+        run_machine("busy_beaver_2", RunOptions(CompileOptions("paper"), max_steps=STEPS))
+    assert caplog.messages == []
 
 
 def test_a_model_is_run_by_its_weights_and_not_by_its_name(

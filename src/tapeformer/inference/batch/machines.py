@@ -1,8 +1,8 @@
 """A file of machines, one per line, each compiled into a model of its own and run on the empty word.
 
 Machines with the same states and symbols run side by side (see `families`). Any other gets a model
-as small as its run allows: a direct simulation, up to the limit of steps, finds the space it needs,
-so that no model has to grow. All answers come from tokens alone.
+as small as its run allows: a direct simulation finds the space it needs. Only a run that is longer
+than what is simulated may outgrow its model, which then grows. All answers come from tokens alone.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tapeformer.arguments import check_called
+from tapeformer.bundle.record import Bundle
 from tapeformer.compile.family import MachineFamily
-from tapeformer.compile.sizes import for_steps
+from tapeformer.compile.sizes import SpaceSearch, for_runs
 from tapeformer.engines.logic.not_logic import NotLogicError
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
@@ -34,7 +35,8 @@ from tapeformer.inference.batch.inputs import Inputs, opened
 from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
-from tapeformer.inference.model import find_model, is_folder, most_tokens
+from tapeformer.inference.grow import Grow
+from tapeformer.inference.model import Model, find_model, is_folder, most_tokens
 from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
 from tapeformer.inference.workers import Where
@@ -122,7 +124,7 @@ class MachineRecorder:
 
 
 def run_machine(text: str, options: RunOptions) -> Answer:
-    """Compile the machine that a line names, large enough for the limit of steps, and run it."""
+    """Compile the machine that a line names, as large as its run needs, and run it."""
     if text == "-":
         what, remedy = "a line of a file of machines is -", "give a path, or busy-beaver text"
         raise TapeformerError(Fault(what, remedy=remedy))
@@ -132,16 +134,24 @@ def run_machine(text: str, options: RunOptions) -> Answer:
     if bundle is not None and most_tokens(bundle) and options.max_tokens is None:
         what = "a learned model may never come to an end"
         raise TapeformerError(Fault(what, remedy="give a limit of tokens, or run it alone"))
+    grow = None
     if bundle is None:
-        sizes = for_steps(model.machine, model.options, (), options.max_steps)
-        bundle = model.compiled(sizes)
+        bundle, grow = _sized(model, options.max_steps)
     return generate(
         bundle,
         (),
         engine=options.engine,
         max_steps=options.max_steps,
         max_tokens=options.max_tokens,
+        grow=grow,
     )
+
+
+def _sized(model: Model, steps: int) -> tuple[Bundle, Grow | None]:
+    """Return a model sized for a run, and how it grows if a simulation did not see all of the run."""
+    search, grow = SpaceSearch(model.machine, (), steps), model.grow()
+    bundle = model.compiled(for_runs(model.machine, model.options, 0, search.space))
+    return bundle, None if grow is None or search.whole else grow
 
 
 def run_machines(
