@@ -160,6 +160,18 @@ def test_answers_of_other_machines_are_refused(tmp_path: Path) -> None:
         run_machines(source, answers, max_steps=STEPS)
 
 
+@pytest.mark.parametrize("limits", [{"max_steps": 5000}, {"max_steps": 50, "max_tokens": 10**6}])
+def test_answers_under_other_limits_are_refused(limits: dict[str, int], tmp_path: Path) -> None:
+    source, answers = tmp_path / "machines", tmp_path / "answers"
+    source.write_text("1RB1LB_1LA1RZ\n")
+    run_machines(source, answers, max_steps=50)
+    content = answers.read_bytes()
+    source.write_text("1RB1LB_1LA1RZ\n1RB1RB_1RA1RA\n")
+    with pytest.raises(TapeformerError, match="with other options"):
+        run_machines(source, answers, **limits)
+    assert answers.read_bytes() == content
+
+
 def test_the_enumeration_is_the_same_for_a_seed() -> None:
     first = list(machines(50, seed=1))
     assert first == list(machines(50, seed=1))

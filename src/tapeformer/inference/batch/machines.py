@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -66,8 +66,8 @@ class MachineLines:
 
     @cached_property
     def _digest(self) -> str:
-        asked = repr(replace(self.options, max_steps=0, max_tokens=None))
-        return sha256(asked.encode()).hexdigest()[:16]
+        """A hash of all options: the limits are among them, because models are sized by them."""
+        return sha256(repr(self.options).encode()).hexdigest()[:16]
 
 
 class MachineRecorder:
