@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from tapeformer.bench.enumeration import machines
+from tapeformer.bundle.save import save_bundle
+from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import TapeformerError
+from tapeformer.gallery import gallery_machine, gallery_text
 from tapeformer.inference.batch import Inputs
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.families import FamilyRunner, family_of, shared_families
@@ -169,6 +173,47 @@ def test_answers_under_other_limits_are_refused(limits: dict[str, int], tmp_path
     source.write_text("1RB1LB_1LA1RZ\n1RB1RB_1RA1RA\n")
     with pytest.raises(TapeformerError, match="with other options"):
         run_machines(source, answers, **limits)
+    assert answers.read_bytes() == content
+
+
+def written(folder: Path) -> list[str]:
+    """Write a file, a bundle and a file without a machine; return their paths, and one of nothing."""
+    names = [str(folder / name) for name in ("file.yaml", "bundle", "empty.txt", "nothing.yaml")]
+    Path(names[0]).write_text(gallery_text("busy_beaver_2"))
+    options = CompileOptions(levels=3)
+    save_bundle(compile_machine(gallery_machine("busy_beaver_2"), options), Path(names[1]))
+    Path(names[2]).write_text("")
+    return names
+
+
+def test_the_bytes_are_the_same_after_a_kill(tmp_path: Path) -> None:
+    paths, answers = written(tmp_path), tmp_path / "answers"
+    texts = [*paths, *machines(8, states=2, seed=5), "1RB1LB_1LA1RH", paths[0]]
+    lines, options = Inputs("\n".join(texts).encode()), RunOptions(max_steps=STEPS)
+    whole = answer_machines(lines, answers, options, where=HERE)
+    content = answers.read_bytes()
+    ends = [len(part) + 1 for part in content.split(b"\n")]
+    for kept in (ends[0] // 2, ends[0] + 60, sum(ends[:2]), sum(ends[:3]) + 70, sum(ends[:9]) + 5):
+        answers.write_bytes(content[:kept])
+        assert answer_machines(lines, answers, options, where=HERE) == whole
+        assert answers.read_bytes() == content
+    records = [json.loads(line) for line in content.splitlines()]
+    assert ["sha256" in record for record in records] == [True] * 3 + [False] * 10 + [True]
+    assert records[0]["sha256"] == sha256(Path(paths[0]).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("number", range(4), ids=["file", "bundle", "empty", "nothing"])
+def test_a_machine_that_has_changed_is_refused(number: int, tmp_path: Path) -> None:
+    paths, source, answers = written(tmp_path), tmp_path / "machines", tmp_path / "answers"
+    source.write_text("".join(f"{path}\n" for path in paths))
+    run_machines(source, answers, max_steps=STEPS)
+    content = answers.read_bytes()
+    changed = Path(paths[number]) / "machine.yaml" if number == 1 else Path(paths[number])
+    with changed.open("a") as file:
+        file.write("# another text\n")
+    message = rf"answers:{number + 1}: error: the machine of this line, .* has changed"
+    with pytest.raises(TapeformerError, match=message):
+        run_machines(source, answers, max_steps=STEPS)
     assert answers.read_bytes() == content
 
 

@@ -32,6 +32,7 @@ from tapeformer.inference.batch.families import (
 )
 from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file, first_group
 from tapeformer.inference.batch.inputs import Inputs, opened
+from tapeformer.inference.batch.machine_files import check_unchanged, digest_record
 from tapeformer.inference.batch.run import path_of
 from tapeformer.inference.batch.runner import MOST_TOKENS
 from tapeformer.inference.generation import generate
@@ -61,7 +62,7 @@ class MachineLines:
         return lambda texts: joined(recorder.lines(texts))
 
     def start(self, text: str | None) -> Record:
-        """Return the keys that a line begins with: which machine, and a hash of the options."""
+        """Return the keys that every line begins with: which machine, and a hash of the options."""
         return {"given": text, "options": self._digest}
 
     @cached_property
@@ -97,7 +98,7 @@ class MachineRecorder:
                 for (number, _), answer in zip(members, answers, strict=True):
                     if answer is not None:
                         record = runner.record(answer.bundle)
-                        lines[number] = self._line(texts[number], answer, record)
+                        lines[number] = _line(self._start(texts[number]), answer, record)
         return lines
 
     def _runner(self, family: MachineFamily) -> FamilyRunner | None:
@@ -110,17 +111,23 @@ class MachineRecorder:
         return self._runners[family]
 
     def _alone(self, text: str) -> Lines:
+        """Return the answer of a machine by itself; a file edited meanwhile has its old digest."""
+        start = self._start(text)
         try:
             answer = run_machine(text, self.options)
         except TapeformerError as error:
-            record = {**self.task.start(text), ERROR: str(error)}
-            return Lines((ERROR,), encoded(record).encode())
-        return self._line(text, answer, model_record(answer.bundle))
+            return Lines((ERROR,), encoded({**start, ERROR: str(error)}).encode())
+        return _line(start, answer, model_record(answer.bundle))
 
-    def _line(self, text: str, answer: Answer, model: Record) -> Lines:
-        record = answer_record("", answer, model)
-        found = encoded({**self.task.start(text), **record})
-        return Lines((answer.outcome.value,), found.encode())
+    def _start(self, text: str) -> Record:
+        """Return the keys that an answer begins with: the line, the options, and a file's digest."""
+        return {**self.task.start(text), **digest_record(text)}
+
+
+def _line(start: Record, answer: Answer, model: Record) -> Lines:
+    """Return the line of an answer."""
+    found = encoded({**start, **answer_record("", answer, model)})
+    return Lines((answer.outcome.value,), found.encode())
 
 
 def run_machine(text: str, options: RunOptions) -> Answer:
@@ -182,6 +189,7 @@ def answer_machines(
 ) -> Summary:
     """Run the machines on these lines; `watch` is told now and then how many are answered."""
     _check_options(options)
+    check_unchanged(lines, answers)
     task = MachineLines(options, shared_families(lines, options), where.processes)
     limits = options.max_steps, options.max_tokens or MOST_TOKENS
     group = first_group(len(lines), where) if task.families else MACHINES
