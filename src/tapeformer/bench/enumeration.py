@@ -9,6 +9,7 @@ ends early, with status 2, if no way leads to a new machine for a long time: few
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from random import Random
@@ -103,16 +104,19 @@ def _cell(transition: tuple[int, int, int] | None) -> str:
 def main() -> int:
     """Print machines; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--states", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("count", type=int, help="how many machines to print")
+    parser.add_argument("--states", type=int, default=5, help="of each machine (default 5)")
+    parser.add_argument("--seed", type=int, default=0, help="other machines (default 0)")
     given = parser.parse_args()
     try:
         for text in machines(given.count, given.states, given.seed):
             print(text)
+        sys.stdout.flush()
     except TapeformerError as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:  # `| head` has what it wants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

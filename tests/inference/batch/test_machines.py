@@ -18,6 +18,7 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.faults import TapeformerError
 from tapeformer.gallery import gallery_machine, gallery_text
+from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch import Inputs
 from tapeformer.inference.batch.columns import ERROR
 from tapeformer.inference.batch.families import FamilyRunner, family_of, shared_families
@@ -53,7 +54,7 @@ def test_machines_are_answered_as_they_are_simulated(tmp_path: Path) -> None:
     answers = tmp_path / "answers"
     options = RunOptions(max_steps=STEPS)
     lines = Inputs("".join(f"{text}\n" for text in texts).encode())
-    found = answer_machines(lines, answers, options, where=HERE)
+    found = answer_machines(lines, answers, options, place=HERE)
     records = [json.loads(line) for line in answers.read_text().splitlines()]
     assert found.answered == len(records) == len(texts)
     for text, record in zip(texts, records, strict=True):
@@ -94,13 +95,24 @@ def test_answers_do_not_depend_on_the_groups_that_lines_come_in() -> None:
     assert records_of(texts) == records_of(texts, 1, 6)
 
 
-def test_a_machine_that_needs_more_space_than_its_family_has_runs_alone(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("spaces", "alone"), [((30,), 1), ((30, 1000), 0), ((1000,), 0)])
+def test_a_machine_that_needs_more_space_than_its_family_has_gets_a_larger_model(
+    spaces: tuple[int, ...], alone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeformer.inference.batch.families.MOST_SPACE", 30)
+    monkeypatch.setattr("tapeformer.inference.batch.families.SPACES", spaces)
+    ran: list[str] = []
+
+    def run_alone(text: str, options: RunOptions) -> Answer:
+        ran.append(text)
+        return run_machine(text, options)
+
+    monkeypatch.setattr("tapeformer.inference.batch.machines.run_machine", run_alone)
     texts = ["1RB1RB_1RA1RA", *machines(8, states=2, seed=5)]
     records = records_of(texts)
-    assert records[0]["capacity"] >= STEPS > records[1]["capacity"]
+    assert records[0]["capacity"] >= STEPS
+    assert (records[1]["capacity"] < STEPS) == (30 in spaces)
+    assert bool(ran) == bool(alone)
+    assert ran[:alone] == texts[:alone]
     for text, record in zip(texts, records, strict=True):
         check(record, text)
 
@@ -136,7 +148,7 @@ def test_a_model_is_run_by_its_weights_and_not_by_its_name(
     text = "1RB1LB_1LA1RZ"
     family = family_of(text)
     assert family is not None
-    runner = FamilyRunner(family, RunOptions(max_steps=STEPS))
+    runner = FamilyRunner(family, RunOptions(max_steps=STEPS), STEPS)
     other = runner.models.model(find_machine("1RB---_------"))
     monkeypatch.setattr(runner.models, "model", lambda _: other)
     (answer,) = runner.answers([find_machine(text)])
@@ -165,7 +177,7 @@ def test_answers_of_other_machines_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_steps": 5000}, {"max_steps": 50, "max_tokens": 10**6}])
-def test_answers_under_other_limits_are_refused(limits: dict[str, int], tmp_path: Path) -> None:
+def test_answers_under_other_limits_are_refused(limits: dict[str, Any], tmp_path: Path) -> None:
     source, answers = tmp_path / "machines", tmp_path / "answers"
     source.write_text("1RB1LB_1LA1RZ\n")
     run_machines(source, answers, max_steps=50)
@@ -190,12 +202,12 @@ def test_the_bytes_are_the_same_after_a_kill(tmp_path: Path) -> None:
     paths, answers = written(tmp_path), tmp_path / "answers"
     texts = [*paths, *machines(8, states=2, seed=5), "1RB1LB_1LA1RH", paths[0]]
     lines, options = Inputs("\n".join(texts).encode()), RunOptions(max_steps=STEPS)
-    whole = answer_machines(lines, answers, options, where=HERE)
+    whole = answer_machines(lines, answers, options, place=HERE)
     content = answers.read_bytes()
     ends = [len(part) + 1 for part in content.split(b"\n")]
     for kept in (ends[0] // 2, ends[0] + 60, sum(ends[:2]), sum(ends[:3]) + 70, sum(ends[:9]) + 5):
         answers.write_bytes(content[:kept])
-        assert answer_machines(lines, answers, options, where=HERE) == whole
+        assert answer_machines(lines, answers, options, place=HERE) == whole
         assert answers.read_bytes() == content
     records = [json.loads(line) for line in content.splitlines()]
     assert ["sha256" in record for record in records] == [True] * 3 + [False] * 10 + [True]

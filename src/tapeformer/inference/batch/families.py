@@ -30,14 +30,16 @@ from tapeformer.inference.batch.runner import MOST_TOKENS, Found, answers_of
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.options import RunOptions
 from tapeformer.inference.records import Record, model_record
+from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import machine_named
 from tapeformer.weights.family import first_map
 
-MOST_SPACE = 10_000
-"""Tape cells of a family's models; a machine that needs more gets a model of its own size."""
+SPACES = 10_000, 1_000_000
+"""Tape cells of a family's models: machines that need more run again by larger ones; those that
+need more than the most get models of their own size."""
 
 FEWEST = 8
 """From this many machines on, it pays off to make machine code for their family."""
@@ -75,6 +77,14 @@ def member(text: str, family: MachineFamily) -> TuringMachine | None:
     return machine if machine.origin == busy_beaver.NAME and family.has(machine) else None
 
 
+def spaces(options: RunOptions) -> list[int]:
+    """Return the cells of a family's models, fewest first, up to what the limit of steps can fill."""
+    most = options.max_steps + 1
+    if options.compile.levels is not None or options.compile.space is not None:
+        return [most]
+    return sorted({min(most, cells) for cells in SPACES})
+
+
 def may_share(options: RunOptions) -> bool:
     """Say whether models with these options can share machine code."""
     plain = replace(options.compile, levels=None, space=None) == CompileOptions()
@@ -82,14 +92,15 @@ def may_share(options: RunOptions) -> bool:
 
 
 class FamilyRunner:
-    """The machine code of a family, ready for any number of its machines.
+    """The machine code of a family whose tapes have so many cells, ready for any of its machines.
 
     With several `processes` side by side, each gets its share of memory.
     """
 
-    def __init__(self, family: MachineFamily, options: RunOptions, processes: int = 1) -> None:
+    def __init__(
+        self, family: MachineFamily, options: RunOptions, cells: int, processes: int = 1
+    ) -> None:
         self.options = options
-        cells = min(options.max_steps + 1, MOST_SPACE)
         self.models = FamilyModels(
             family, for_runs(family.example, options.compile, 0, lambda: cells)
         )
@@ -126,7 +137,9 @@ class FamilyRunner:
         prompts = self.encoder.prompts([()] * len(models))
         weights = [model.weights for model in models]
         asked = (prompts, reader.goes_on, reader.step_values, self.budget)
-        for ended in chain.from_iterable(self.batch.run_members(weights, *asked)):
+        for ended in chain.from_iterable(
+            parts for parts in self.batch.run_members(weights, *asked) if still_wanted()
+        ):
             if ended.doubted.any():
                 continue
             lengths = prompts.lengths[ended.inputs]

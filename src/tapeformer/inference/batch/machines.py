@@ -8,14 +8,15 @@ than what is simulated may outgrow its model, which then grows. All answers come
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tapeformer.arguments import check_called
+from tapeformer.arguments import watched
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import SpaceSearch, for_runs
@@ -29,6 +30,7 @@ from tapeformer.inference.batch.families import (
     family_of,
     member,
     shared_families,
+    spaces,
 )
 from tapeformer.inference.batch.files import LOCAL, Summary, Work, answer_file, first_group
 from tapeformer.inference.batch.inputs import Inputs, opened
@@ -40,7 +42,8 @@ from tapeformer.inference.grow import Grow
 from tapeformer.inference.model import Model, find_model, is_folder, most_tokens
 from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
-from tapeformer.inference.workers import Where
+from tapeformer.inference.workers import Where, where
+from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.sources import machine_named
 
@@ -76,7 +79,7 @@ class MachineRecorder:
 
     def __init__(self, task: MachineLines) -> None:
         self.task, self.options = task, task.options
-        self._runners: dict[MachineFamily, FamilyRunner | None] = {}
+        self._runners: dict[tuple[MachineFamily, int], FamilyRunner | None] = {}
 
     def lines(self, texts: list[str]) -> list[Lines]:
         """Return the answers to some lines, in order."""
@@ -92,23 +95,31 @@ class MachineRecorder:
                 families.setdefault(family, []).append((number, machine))
         lines: dict[int, Lines] = {}
         for family, members in families.items():
-            runner = self._runner(family)
-            if runner is not None:
-                answers = runner.answers([machine for _, machine in members])
-                for (number, _), answer in zip(members, answers, strict=True):
-                    if answer is not None:
-                        record = runner.record(answer.bundle)
-                        lines[number] = _line(self._start(texts[number]), answer, record)
+            for cells in spaces(self.options):
+                left = [(number, machine) for number, machine in members if number not in lines]
+                for number, answer, model in self._answers(family, cells, left):
+                    lines[number] = _line(self._start(texts[number]), answer, model)
         return lines
 
-    def _runner(self, family: MachineFamily) -> FamilyRunner | None:
+    def _answers(
+        self, family: MachineFamily, cells: int, members: Sequence[tuple[int, TuringMachine]]
+    ) -> Iterator[tuple[int, Answer, Record]]:
+        """Yield the answers of members that need no more cells, with the records of their models."""
+        runner = self._runner(family, cells) if members else None
+        if runner is not None:
+            answers = runner.answers([machine for _, machine in members])
+            for (number, _), answer in zip(members, answers, strict=True):
+                if answer is not None:
+                    yield number, answer, runner.record(answer.bundle)
+
+    def _runner(self, family: MachineFamily, cells: int) -> FamilyRunner | None:
         """Return the runner of a family's machines; None if it cannot be made, as without gates."""
-        if family not in self._runners:
-            try:
-                self._runners[family] = FamilyRunner(family, self.options, self.task.processes)
-            except (NotLogicError, TapeformerError):
-                self._runners[family] = None
-        return self._runners[family]
+        if (family, cells) not in self._runners:
+            made = None
+            with suppress(NotLogicError, TapeformerError):
+                made = FamilyRunner(family, self.options, cells, self.task.processes)
+            self._runners[family, cells] = made
+        return self._runners[family, cells]
 
     def _alone(self, text: str) -> Lines:
         """Return the answer of a machine by itself; a file edited meanwhile has its old digest."""
@@ -150,6 +161,7 @@ def run_machine(text: str, options: RunOptions) -> Answer:
         engine=options.engine,
         max_steps=options.max_steps,
         max_tokens=options.max_tokens,
+        watch=still_wanted,
         grow=grow,
     )
 
@@ -165,19 +177,20 @@ def run_machines(
     machines: str | os.PathLike[str],
     answers: str | os.PathLike[str],
     *,
-    watch: Callable[[int], bool] | None = None,
+    watch: Callable[[int], bool | None] | None = None,
+    jobs: int | None = None,
     cluster: str | None = None,
     **options: Any,
 ) -> Summary:
     """Run every machine that a file names, one per line, and write JSON lines; the same call resumes.
 
-    Options are those of `run`; with `cluster`, the address of a Dask scheduler, its workers do it.
+    Options are those of `run`; `watch`, `jobs` and `cluster` those of `run_batch_file`.
     """
-    check_called(watch=watch)
+    goes_on, place = watched(watch), where(jobs, cluster)
     source, target = path_of("machines", machines), path_of("answers", answers)
     asked = run_options(options)
     with opened(source) as lines:
-        return answer_machines(lines, target, asked, watch, Where(cluster=cluster))
+        return answer_machines(lines, target, asked, goes_on, place)
 
 
 def answer_machines(
@@ -185,15 +198,15 @@ def answer_machines(
     answers: Path,
     options: RunOptions,
     watch: Callable[[int], bool] | None = None,
-    where: Where = LOCAL,
+    place: Where = LOCAL,
 ) -> Summary:
     """Run the machines on these lines; `watch` is told now and then how many are answered."""
     _check_options(options)
     check_unchanged(lines, answers)
-    task = MachineLines(options, shared_families(lines, options), where.processes)
+    task = MachineLines(options, shared_families(lines, options), place.processes)
     limits = options.max_steps, options.max_tokens or MOST_TOKENS
-    group = first_group(len(lines), where) if task.families else MACHINES
-    return answer_file(Work(task, task.start, limits, group), lines, answers, where, watch)
+    group = first_group(len(lines), place) if task.families else MACHINES
+    return answer_file(Work(task, task.start, limits, group), lines, answers, place, watch)
 
 
 def _check_options(options: RunOptions) -> None:
