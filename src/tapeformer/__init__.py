@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tapeformer.compile.stages import stage_text
     from tapeformer.display import state_diagram
     from tapeformer.explorer.notebook import Shown, show
+    from tapeformer.export.dataset import DatasetOptions, verify_dataset, write_dataset
     from tapeformer.faults import Fault, SourceLocation, TapeformerError
     from tapeformer.formats import Conventions, dumps, load, loads
     from tapeformer.formats.automata_lib import from_automata_lib
@@ -71,6 +72,9 @@ _LATER = {
     "compile_machine": "tapeformer.compile.model",
     "Answer": "tapeformer.inference.answer",
     "Shown": "tapeformer.explorer.notebook",
+    "DatasetOptions": "tapeformer.export.dataset",
+    "verify_dataset": "tapeformer.export.dataset",
+    "write_dataset": "tapeformer.export.dataset",
     "StreamedToken": "tapeformer.inference.stream",
     "Report": "tapeformer.inference.compare",
     "TableRun": "tapeformer.inference.queue_tables",
@@ -113,6 +117,7 @@ __all__ = [
     "CompileOptions",
     "Configuration",
     "Conventions",
+    "DatasetOptions",
     "Fault",
     "Move",
     "Outcome",
@@ -152,4 +157,6 @@ __all__ = [
     "state_diagram",
     "stream",
     "verify",
+    "verify_dataset",
+    "write_dataset",
 ]

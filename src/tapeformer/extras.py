@@ -19,6 +19,6 @@ def require(module: str, *, extra: str, what: str) -> ModuleType:
         raise TapeformerError(
             Fault(
                 f"{what} needs {package}, which is not installed",
-                remedy=f"pip install 'tapeformer[{extra}]'",
+                remedy=f"pip install '.[{extra}]', in the folder of tapeformer's source",
             )
         ) from None

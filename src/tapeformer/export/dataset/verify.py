@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeformer.arguments import watched
 from tapeformer.export.dataset.folder import Folder, folders_in
 from tapeformer.export.dataset.parquet import about_shard, rows_of
 from tapeformer.export.dataset.splits import SPLITS, SplitRule, word_hash
@@ -41,21 +43,23 @@ class Verified:
         return not self.wrong
 
 
-def verify_dataset(folder: str | Path, *, watch: Callable[[int], bool] | None = None) -> Verified:
+def verify_dataset(
+    folder: str | os.PathLike[str], *, watch: Callable[[int], bool | None] | None = None
+) -> Verified:
     """Check every row of a dataset: split, prompt, tokens, states, verdict and tapes.
 
     The words of all splits must differ. Each run is simulated directly, and its states are compared
     step by step, its tapes at the end and in a few places before; the tokens are compared with
     those that the dataset's model generates now.
     """
-    report = Verified()
+    report, goes_on = Verified(), watched(watch)
     for part in folders_in(Path(folder)):
         check = RowCheck(part)
         for split in SPLITS:
             for path in part.shards(split):
                 for number, row in enumerate(check.rows(path)):
                     _count(report, row, f"{path}, row {number}", check.fault(row, split))
-                    if watch is not None and not watch(report.rows):
+                    if goes_on is not None and not goes_on(report.rows):
                         return report
     return report
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby, islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tapeformer import __version__
+from tapeformer.arguments import watched
 from tapeformer.bundle.record import Bundle
 from tapeformer.bundle.save import model_digest
 from tapeformer.compile.sizes import for_runs
@@ -64,11 +66,11 @@ class Plan:
 
 
 def write_dataset(
-    machines: Sequence[Source],
-    folder: str | Path,
+    machines: Source | Sequence[Source],
+    folder: str | os.PathLike[str],
     options: DatasetOptions | None = None,
     *,
-    watch: Watch | None = None,
+    watch: Callable[[int], bool | None] | None = None,
     cluster: str | None = None,
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Write the chains of thought of machines, and return rows and tokens by machine and split.
@@ -81,11 +83,11 @@ def write_dataset(
     pyarrow()
     options, path = checked(options or DatasetOptions()), Path(folder)
     plans: dict[str, Plan] = {}
-    for source in machines:
+    for source in _several(machines):
         plan = plan_for(source, options)
         if plans.setdefault(folder_name(plan.model.machine.name), plan) is not plan:
             raise TapeformerError(Fault(f"two machines are named {plan.model.machine.name}"))
-    told = Counting(watch)
+    told = Counting(watched(watch))
     counts = {}
     for name, plan in plans.items():
         if _write_machine(plan, Folder(path / name), told, cluster):
@@ -93,6 +95,11 @@ def write_dataset(
     if counts:
         write_text_at_once(path / CARD, card_text(folders_in(path)))
     return counts
+
+
+def _several(machines: Source | Sequence[Source]) -> Sequence[Source]:
+    """Return a sequence of machines; a single one may be given as it is."""
+    return machines if isinstance(machines, list | tuple) else [cast("Source", machines)]
 
 
 class Counting:
