@@ -131,7 +131,7 @@ def test_what_is_missing_is_told_with_the_install_that_brings_it(
     to: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    said = rf"export to {to} needs {package}.*pip install 'tapeformer\[{extra}\]'"
+    said = rf"export to {to} needs {package}.*pip install '\.\[{extra}\]'"
     with pytest.raises(TapeformerError, match=said):
         tf.export.save(model("post"), tmp_path / "model", to=to)
     assert not list(tmp_path.iterdir())

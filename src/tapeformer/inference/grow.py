@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
+from tapeformer.engines.memory import SHARE, free_memory
+from tapeformer.faults import Fault, TapeformerError
 from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.tokens import token_of
+
+GROWING_BYTES = 28
+"""Bytes for each number of a window while a model grows: there are several copies of it then."""
 
 Grow = Callable[[Bundle], Bundle]
 """From a model to one that has more levels."""
@@ -30,9 +35,21 @@ def growth(machine: TuringMachine, options: CompileOptions) -> Grow | None:
         from tapeformer.compile.model import compile_machine
         from tapeformer.compile.sizes import larger
 
-        return compile_machine(machine, larger(options, bundle))
+        return _fitting(compile_machine(machine, larger(options, bundle)))
 
     return grow
+
+
+def _fitting(bundle: Bundle) -> Bundle:
+    """Return a larger model if there is memory to grow into it; the system might end us otherwise."""
+    needed = bundle.window * len(bundle.weights.factors) * GROWING_BYTES
+    allowed = int(SHARE * free_memory())
+    if needed > allowed:
+        what = "the machine outgrows its model, and a larger one needs too much memory"
+        most, got = f"at most {allowed / 1e9:.2f} GB", f"{needed / 1e9:.2f} GB"
+        remedy = "give a smaller limit of steps, or free some memory"
+        raise TapeformerError(Fault(what, None, most, got, remedy))
+    return bundle
 
 
 def grown_window(

@@ -21,7 +21,6 @@ from tapeformer.bundle.record import Bundle
 from tapeformer.compile.family import MachineFamily
 from tapeformer.compile.sizes import SpaceSearch, for_runs
 from tapeformer.engines.logic.not_logic import NotLogicError
-from tapeformer.engines.memory import SHARE, free_memory
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.batch.answer_lines import Answered, Lines, joined
@@ -50,8 +49,6 @@ from tapeformer.sources import machine_named
 
 MACHINES = 8
 """Machines in a group, if each takes part of a second."""
-GROWING_BYTES = 28
-"""Bytes for each number of a window while a model grows: there are several copies of it then."""
 
 
 @dataclass(frozen=True)
@@ -173,28 +170,7 @@ def _sized(model: Model, steps: int) -> tuple[Bundle, Grow | None]:
     """Return a model sized for a run, and how it grows if a simulation did not see all of the run."""
     search, grow = SpaceSearch(model.machine, (), steps), model.grow()
     bundle = model.compiled(for_runs(model.machine, model.options, 0, search.space))
-    return bundle, None if grow is None or search.whole else _fitting(grow)
-
-
-def _fitting(grow: Grow) -> Grow:
-    """Return how a model grows while there is memory for it, so that one machine does not end all."""
-
-    def grown(bundle: Bundle) -> Bundle:
-        larger = grow(bundle)
-        needed = larger.window * len(larger.weights.factors) * GROWING_BYTES
-        allowed = int(SHARE * free_memory())
-        if needed > allowed:
-            raise TapeformerError(_no_room(needed, allowed))
-        return larger
-
-    return grown
-
-
-def _no_room(needed: int, allowed: int) -> Fault:
-    """Return what is wrong where a larger model does not fit into memory."""
-    what = "the machine outgrows its model, and a larger one needs too much memory"
-    most, got = f"at most {allowed / 1e9:.2f} GB", f"{needed / 1e9:.2f} GB"
-    return Fault(what, None, most, got, "give a smaller limit of steps, or free some memory")
+    return bundle, None if grow is None or search.whole else grow
 
 
 def run_machines(
