@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "constructions": {
         *("faults", "layout", "windows", "machine", "circuit", "queues", "simulator"),
     },
+    "workers": {"faults", "extras"},
     "lowering": {"faults", "circuit", "queues", "weights"},
     "sources": {"faults", "machine", "formats", "gallery", "cache"},
     "compile": {
@@ -47,11 +48,12 @@ ALLOWED: dict[str, set[str]] = {
     "inference": {
         *("faults", "layout", "machine", "simulator", "formats", "sources", "queues", "weights"),
         *("bundle", "engines", "constructions", "lowering", "compile", "cache", "display"),
-        *("windows", "extras"),
+        *("windows", "extras", "workers"),
     },
     "export": {
         *("faults", "extras", "folders", "layout", "machine", "simulator", "formats", "queues"),
-        *("weights", "bundle", "engines", "constructions", "compile", "inference", "__version__"),
+        *("weights", "bundle", "engines", "constructions", "compile", "inference", "workers"),
+        "__version__",
     },
     "learning": {
         *("faults", "extras", "folders", "machine", "weights", "bundle", "compile", "inference"),

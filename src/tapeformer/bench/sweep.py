@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tapeformer.inference.workers import Where, in_order, pool_at
+from tapeformer.workers import Where, in_order, pool_at
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def refuse_without_batch(options: Mapping[str, object]) -> None:
 def run_batch(model: Model, options: RunOptions, asked: Asked) -> NoReturn:
     """Answer every line of a file with a JSON line, in order; resume earlier answers."""
     from tapeformer.inference.batch.run import answer_lines
-    from tapeformer.inference.workers import where
+    from tapeformer.workers import where
 
     out, place = asked.out(), where(asked.jobs, asked.cluster)
     with (

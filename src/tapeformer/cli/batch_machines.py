@@ -84,7 +84,7 @@ def _run_machines(
     from dataclasses import replace
 
     from tapeformer.inference.batch.machines import answer_machines
-    from tapeformer.inference.workers import where
+    from tapeformer.workers import where
 
     names = ("answers", "as_json", "jobs", "cluster")
     asked = Asked(path, *(given[name] for name in names))

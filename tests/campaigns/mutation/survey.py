@@ -18,6 +18,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "lowering": ("golden", "lowering", "inference/test_literal", "inference/test_queue_tables"),
     "engines": ("engines",),
     "inference": ("inference",),
+    "workers": ("workers", "inference/batch"),
     "constructions/realtime": ("golden", "constructions/realtime"),
 }
 """The packages, each with the folders whose tests run first."""

@@ -24,8 +24,8 @@ from tapeformer.inference.batch.files import FEWEST_LINES, first_group
 from tapeformer.inference.batch.prompts import CodedWords
 from tapeformer.inference.batch.recorder import AnswerLines
 from tapeformer.inference.batch.runner import BatchRunner, Block
-from tapeformer.inference.workers import Where
-from tapeformer.inference.workers.local import ThreadPool
+from tapeformer.workers import Where
+from tapeformer.workers.local import ThreadPool
 
 MACHINE = gallery_machine("palindrome")
 BUNDLE = compile_machine(MACHINE, CompileOptions("paper", levels=2, base=4))

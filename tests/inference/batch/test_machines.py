@@ -30,10 +30,10 @@ from tapeformer.inference.batch.machines import (
     run_machines,
 )
 from tapeformer.inference.options import RunOptions
-from tapeformer.inference.workers import Where
 from tapeformer.simulator.fast import simulate
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import find_machine
+from tapeformer.workers import Where
 
 STEPS = 60
 HERE = Where(processes=1)

@@ -32,7 +32,7 @@ from tapeformer.inference.batch.readers import ReaderPool, Readers, useful_reade
 from tapeformer.inference.decode import Reader
 from tests.engines.gpu.processor_device import ProcessorDevice
 from tests.engines.gpu.test_driver import built
-from tests.inference.batch.worker_processes import running
+from tests.workers.worker_processes import running
 
 WORDS = [f"{number:b}" for number in range(1, 700)] + ["x", "1" * 600]
 MIXED = random.Random(5).sample(WORDS, len(WORDS))

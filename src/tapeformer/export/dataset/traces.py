@@ -16,8 +16,8 @@ from tapeformer.engines.native.engine import Engine
 from tapeformer.export.dataset.words import Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.generation import LONG, SHORT
-from tapeformer.inference.workers import Where, in_order, pool_at
 from tapeformer.simulator.outcome import Outcome
+from tapeformer.workers import Where, in_order, pool_at
 
 GROUP = 16
 """Words that a worker gets at a time."""

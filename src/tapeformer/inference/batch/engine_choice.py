@@ -19,7 +19,7 @@ from tapeformer.inference.batch.answer_writer import earlier
 from tapeformer.inference.batch.files import Summary, run_file
 from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.runner import BatchModel
-from tapeformer.inference.workers import Where
+from tapeformer.workers import Where
 
 SAMPLE = 256
 """How many inputs to run before deciding whether a GPU pays off."""

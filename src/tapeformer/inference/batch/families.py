@@ -30,12 +30,12 @@ from tapeformer.inference.batch.runner import MOST_TOKENS, Found, answers_of
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.options import RunOptions
 from tapeformer.inference.records import Record, model_record
-from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.machine.verify import checked
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.sources import machine_named
 from tapeformer.weights.family import first_map
+from tapeformer.workers.task import still_wanted
 
 SPACES = 10_000, 1_000_000
 """Tape cells of a family's models: machines that need more run again by larger ones; those that

@@ -30,8 +30,8 @@ from tapeformer.inference.batch.inputs import Inputs
 from tapeformer.inference.batch.recorder import AnswerLines
 from tapeformer.inference.batch.runner import BatchModel
 from tapeformer.inference.records import Record
-from tapeformer.inference.workers import Task, Where, in_order, pool_at
 from tapeformer.simulator.outcome import Outcome
+from tapeformer.workers import Task, Where, in_order, pool_at
 
 if TYPE_CHECKING:
     from tapeformer.inference.batch.readers import Readers

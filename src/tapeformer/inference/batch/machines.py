@@ -42,10 +42,10 @@ from tapeformer.inference.grow import Grow
 from tapeformer.inference.model import Model, find_model, is_folder, most_tokens
 from tapeformer.inference.options import RunOptions, run_options
 from tapeformer.inference.records import Record, answer_record, model_record
-from tapeformer.inference.workers import Where, where
-from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.sources import machine_named
+from tapeformer.workers import Where, where
+from tapeformer.workers.task import still_wanted
 
 MACHINES = 8
 """Machines in a group, if each takes part of a second."""

@@ -19,9 +19,9 @@ from tapeformer.dataclass import dataclass
 from tapeformer.inference.batch.answer_lines import LineMaker, Lines
 from tapeformer.inference.batch.runner import BatchModel, Block
 from tapeformer.inference.decode import Reader
-from tapeformer.inference.workers.ordered import answers_in_order
-from tapeformer.inference.workers.places import usable_cores
-from tapeformer.inference.workers.processes import ProcessPool
+from tapeformer.workers.ordered import answers_in_order
+from tapeformer.workers.places import usable_cores
+from tapeformer.workers.processes import ProcessPool
 
 MOST_READERS = 12
 FEWEST_INPUTS = 1 << 17

@@ -14,9 +14,9 @@ from tapeformer.inference.batch.answer_lines import Answered, LineMaker, Lines, 
 from tapeformer.inference.batch.columns import ending
 from tapeformer.inference.batch.prompts import CodedWords, TextEncoder, Word
 from tapeformer.inference.batch.runner import BatchModel, BatchRunner, Found
-from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.word import parse_word
 from tapeformer.windows import Integers
+from tapeformer.workers.task import still_wanted
 
 if TYPE_CHECKING:
     from tapeformer.inference.batch.readers import Part, Readers

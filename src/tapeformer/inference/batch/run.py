@@ -23,7 +23,7 @@ from tapeformer.inference.batch.runner import (
 )
 from tapeformer.inference.model import Model, Source, Word, find_model, most_tokens, symbols_of
 from tapeformer.inference.options import RunOptions, run_options
-from tapeformer.inference.workers import Where, where
+from tapeformer.workers import Where, where
 
 LONG = 1 << 15
 """From so many symbols on, a line makes the model large, and all lines slow."""

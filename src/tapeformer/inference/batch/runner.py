@@ -20,10 +20,10 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch.prompts import CodedWords, PromptEncoder, Word
 from tapeformer.inference.decode import Reader
 from tapeformer.inference.limits import MOST_STEPS, Limits
-from tapeformer.inference.workers.task import still_wanted
 from tapeformer.machine.record import TuringMachine
 from tapeformer.simulator.outcome import Outcome
 from tapeformer.windows import Integers
+from tapeformer.workers.task import still_wanted
 
 if TYPE_CHECKING:
     from tapeformer.inference.answer import Answer

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakSet
 
-from tapeformer.inference.workers.task import Server, Task
+from tapeformer.workers.task import Server, Task
 
 
 class ProcessPool:

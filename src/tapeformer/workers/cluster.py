@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from tapeformer.extras import require
 from tapeformer.faults import Fault, TapeformerError, first_line, quoted
-from tapeformer.inference.workers.task import Server, Task
+from tapeformer.workers.task import Server, Task
 
 CONNECT = 10
 """Seconds within which a scheduler must answer."""

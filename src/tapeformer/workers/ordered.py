@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Generic, TypeVar
 
 from tapeformer.faults import Fault, TapeformerError, first_line
-from tapeformer.inference.workers.task import Pool
+from tapeformer.workers.task import Pool
 
 Group = TypeVar("Group")
 

@@ -12,7 +12,7 @@ from tapeformer.compile.model import compile_machine
 from tapeformer.compile.options import CompileOptions
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch import Inputs
-from tapeformer.inference.workers.processes import WorkerProcess
+from tapeformer.workers.processes import WorkerProcess
 
 MACHINE = gallery_machine("palindrome")
 INPUTS = Inputs(

@@ -8,10 +8,10 @@ from queue import SimpleQueue
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from tapeformer.inference.workers.task import Server, Task, WorkerThread
+from tapeformer.workers.task import Server, Task, WorkerThread
 
 if TYPE_CHECKING:
-    from tapeformer.inference.workers.processes import ProcessPool
+    from tapeformer.workers.processes import ProcessPool
 
 PATIENCE = 1.0
 """CPU seconds spent on answers here before processes are started, which takes about as long."""
@@ -110,7 +110,7 @@ class LocalPool:
         """Start processes; where that is not possible, the thread goes on alone."""
         from multiprocessing import current_process
 
-        from tapeformer.inference.workers.processes import ProcessPool
+        from tapeformer.workers.processes import ProcessPool
 
         if current_process().daemon:
             self._count = 1

@@ -17,10 +17,10 @@ from tapeformer.bench.theorem import Point, measure
 from tapeformer.export.dataset import DatasetOptions, write_dataset
 from tapeformer.faults import TapeformerError
 from tapeformer.inference.batch import BatchModel, BatchOptions, files, run_file
-from tapeformer.inference.workers import Where, in_order
-from tapeformer.inference.workers import cluster as workers_of_a_cluster
-from tapeformer.inference.workers.cluster import ClusterPool, servers
-from tests.inference.batch.worker_processes import BUNDLE, INPUTS, MACHINE, killing, waited
+from tapeformer.workers import Where, in_order
+from tapeformer.workers import cluster as workers_of_a_cluster
+from tapeformer.workers.cluster import ClusterPool, servers
+from tests.workers.worker_processes import BUNDLE, INPUTS, MACHINE, killing, waited
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_a_cluster_measures_the_points_of_a_sweep_in_order(cluster: LocalCluster
 def test_a_scheduler_that_is_not_there_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeformer.inference.workers.cluster.CONNECT", 1)
+    monkeypatch.setattr("tapeformer.workers.cluster.CONNECT", 1)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))
     where = Where(cluster="tcp://127.0.0.1:9")
     with pytest.raises(TapeformerError, match="cannot be reached"):

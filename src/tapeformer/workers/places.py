@@ -8,8 +8,8 @@ from typing import Any
 
 from tapeformer.arguments import bad_argument, check_count
 from tapeformer.dataclass import dataclass
-from tapeformer.inference.workers.local import LocalPool, ThreadPool
-from tapeformer.inference.workers.task import Pool, Task
+from tapeformer.workers.local import LocalPool, ThreadPool
+from tapeformer.workers.task import Pool, Task
 
 
 def usable_cores() -> int:
@@ -40,7 +40,7 @@ def where(jobs: int | None, cluster: str | None) -> Where:
 def pool_at(where: Where, task: Task[Any, Any]) -> Pool:
     """Return workers for a task; a single local worker is a thread."""
     if where.cluster is not None:
-        from tapeformer.inference.workers.cluster import ClusterPool
+        from tapeformer.workers.cluster import ClusterPool
 
         return ClusterPool(task, where.cluster)
     return ThreadPool(task) if where.processes == 1 else LocalPool(task, where.processes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tapeformer.inference.batch import BatchModel, BatchOptions, run_file
-from tapeformer.inference.workers import Where
-from tests.inference.batch.worker_processes import BUNDLE, INPUTS, MACHINE
+from tapeformer.workers import Where
+from tests.workers.worker_processes import BUNDLE, INPUTS, MACHINE
 
 
 @pytest.fixture(scope="module")

@@ -16,12 +16,12 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch.answer_writer import alone_with
 from tapeformer.inference.batch.run import run_batch_file
-from tapeformer.inference.workers import in_order
-from tapeformer.inference.workers.local import ThreadPool
-from tapeformer.inference.workers.processes import ProcessPool
-from tapeformer.inference.workers.task import WorkerThread, still_wanted
 from tapeformer.simulator.fast import simulate
-from tests.inference.batch.worker_processes import waited
+from tapeformer.workers import in_order
+from tapeformer.workers.local import ThreadPool
+from tapeformer.workers.processes import ProcessPool
+from tapeformer.workers.task import WorkerThread, still_wanted
+from tests.workers.worker_processes import waited
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ import pytest
 from tapeformer.bench.sweep import Measurement
 from tapeformer.faults import Fault, TapeformerError
 from tapeformer.inference.batch import BatchModel, BatchOptions, files, run_file
-from tapeformer.inference.workers import Task, Where, in_order, local, pool_at
-from tapeformer.inference.workers.local import LocalPool
-from tapeformer.inference.workers.processes import ProcessPool
+from tapeformer.workers import Task, Where, in_order, local, pool_at
+from tapeformer.workers.local import LocalPool
+from tapeformer.workers.processes import ProcessPool
 from tests.campaigns.kills import Place, left_behind, new_place
-from tests.inference.batch.worker_processes import (
+from tests.workers.worker_processes import (
     BUNDLE,
     INPUTS,
     MACHINE,
@@ -82,8 +82,8 @@ def test_a_process_that_dies_costs_no_answer(
 SCRIPT = """
 print("begun")
 from tapeformer.bench.sweep import Measurement
-from tapeformer.inference.workers import in_order
-from tapeformer.inference.workers.processes import ProcessPool
+from tapeformer.workers import in_order
+from tapeformer.workers.processes import ProcessPool
 
 print(list(in_order(ProcessPool(Measurement(len, ()), 2), iter(["abc", "de"]), lambda: True)))
 """
@@ -92,7 +92,7 @@ print(list(in_order(ProcessPool(Measurement(len, ()), 2), iter(["abc", "de"]), l
 ORPHANS = """
 import time
 from tapeformer.bench.sweep import Measurement
-from tapeformer.inference.workers.processes import ProcessPool
+from tapeformer.workers.processes import ProcessPool
 
 pool = ProcessPool(Measurement(len, ()), 2)
 for loaded in pool.loading():
@@ -236,7 +236,7 @@ class Slow:
 def test_groups_come_out_in_the_order_they_went_in(
     processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeformer.inference.workers.ordered.AHEAD", 3)
+    monkeypatch.setattr("tapeformer.workers.ordered.AHEAD", 3)
     pool = pool_at(Where(processes), Slow())
     assert list(in_order(pool, iter(range(20)), lambda: True)) == list(range(20))
 
