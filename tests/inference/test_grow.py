@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,8 +122,11 @@ def test_a_token_limit_holds_while_growing() -> None:
         assert answer.cot_tokens == limit
 
 
-def test_machine_code_is_not_put_off_at_every_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "/nonexistent")
+def test_machine_code_is_not_put_off_at_every_level(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr(auto, "PAYS_AFTER", 60)
     monkeypatch.setattr(auto, "PARAMETERS_PER_TOKEN", 1 << 40)
     run = Generation(start(), (), "auto", grow=growing_by(1))
