@@ -138,6 +138,20 @@ def test_machine_code_is_not_put_off_at_every_level(
     assert run.answer(0).margin == 1
 
 
+def test_a_window_is_whole_where_the_token_that_ends_the_patience_asks_for_a_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(auto, "is_made", lambda *_: False)
+    monkeypatch.setattr(auto, "PARAMETERS_PER_TOKEN", 1 << 40)
+    for pays_after in (21, 22, 23, 24):
+        monkeypatch.setattr(auto, "PAYS_AFTER", pays_after)
+        run = Generation(start(), (), "auto", grow=growing_by(1))
+        for _ in run.pieces(Limits(40, None), most=10):
+            seen = run.prompt_tokens + run.counts.tokens
+            assert len(run.engine.last_token()) == len(run.reader.factors)
+            assert len(run.window()) == min(seen, run.reader.bundle.window)
+
+
 def test_code_that_is_there_is_used_at_every_level() -> None:
     for levels in (2, 3, 4):
         Generation(start(levels), (), "native")

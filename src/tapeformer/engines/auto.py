@@ -69,11 +69,11 @@ class Engine(Stream):
 
     def window_tokens(self, dropped: int = 0) -> NDArray[np.int32]:
         """Return the most recent tokens, oldest first: see `Stream.window_tokens`."""
-        return self._chosen(0).window_tokens(dropped)
+        return self._present.window_tokens(dropped)
 
     def last_token(self) -> Token:
         """Return the newest token."""
-        return self._chosen(0).last_token()
+        return self._present.last_token()
 
     def follow(self, smaller: Stream) -> None:
         """Take over a run: tokens made by the engine of a smaller model count."""
@@ -84,6 +84,14 @@ class Engine(Stream):
         stream = self._chosen(0)
         self._made += made
         self.margin, self.name = min(self.margin, stream.margin), stream.name
+
+    @property
+    def _present(self) -> Stream:
+        """The engine that has the tokens: to look at them is no reason to hand them over.
+
+        What is handed over is a window, without the token before it that dropping one brings back.
+        """
+        return self._stream or self._chosen(0)
 
     def _chosen(self, wanted: int) -> Stream:
         """Return the engine at work: machine code where what was made, or is wanted now, is enough."""
