@@ -96,6 +96,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: run(checkpoint="/no/such/folder/x"),
         "no folder for the checkpoint.*give another file",
     ),
+    "a checkpoint without a name": (
+        lambda: run(checkpoint="a\0b"),
+        r"'a.x00b': error: no checkpoint can have this name.*give another file",
+    ),
     "a checkpoint of a stream": (
         lambda: api.stream("palindrome", "a", checkpoint="x"),
         "leave out checkpoint, or use tf.run",

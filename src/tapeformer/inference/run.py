@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.arguments import check_called
+from tapeformer.bundle.record import Bundle
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
 from tapeformer.inference.generation import Generation, finished
@@ -23,6 +24,7 @@ from tapeformer.inference.model import (
     symbols_of,
 )
 from tapeformer.inference.options import RunOptions, run_options
+from tapeformer.inference.saved import Saved
 
 Watch = Callable[[int], bool]
 See = Callable[[NDArray[np.int32], Generation], None]
@@ -74,16 +76,23 @@ def started(
     """Begin a run, or take it up again where its checkpoint left it."""
     checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, word)
     saved = None if checkpoint is None else checkpoint.load()
-    bundle = model.for_word(word)
-    if saved is not None and model.bundle is None:
-        sizes = replace(model.options, levels=saved.levels, base=saved.base, space=None)
-        bundle = bundle if bundle.layout.levels == saved.levels else model.compiled(sizes)
+    bundle = _bundle(model, word, saved)
     generation = Generation(
         bundle, word, options.engine, variant=options.variant, grow=model.grow()
     )
     if checkpoint is not None:
         checkpoint.begin(generation, saved)
     return generation, checkpoint
+
+
+def _bundle(model: Model, word: tuple[str, ...], saved: Saved | None) -> Bundle:
+    """Return the model of the sizes asked for; where a run that grows has grown, that of its levels."""
+    bundle = model.for_word(word)
+    if saved is None or not saved.grows or model.grow() is None:
+        return bundle
+    if saved.base != bundle.layout.base or saved.levels <= bundle.layout.levels:
+        return bundle
+    return model.compiled(replace(model.options, levels=saved.levels, base=saved.base))
 
 
 def limits_for(generation: Generation, options: RunOptions) -> Limits:
