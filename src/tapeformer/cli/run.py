@@ -76,7 +76,8 @@ MaxTokens = Annotated[
 CheckpointFile = Annotated[
     Path | None,
     typer.Option(
-        "--checkpoint", help="Keep the run in this file, and resume it from there if it is there."
+        "--checkpoint",
+        help="Keep the run in this file; the same machine, input and sizes again resume it.",
     ),
 ]
 TraceFile = Annotated[
