@@ -16,7 +16,9 @@ from tapeformer.faults import Fault, TapeformerError
 from tapeformer.gallery import gallery_machine
 from tapeformer.inference.batch.answer_writer import alone_with
 from tapeformer.inference.batch.run import run_batch_file
+from tapeformer.inference.run import run
 from tapeformer.simulator.fast import simulate
+from tapeformer.simulator.outcome import Outcome
 from tapeformer.workers import in_order
 from tapeformer.workers.local import ThreadPool
 from tapeformer.workers.processes import ProcessPool
@@ -77,7 +79,8 @@ def test_a_watch_that_returns_nothing_stops_nothing(tmp_path: Path) -> None:
     )
     assert found.answered == 2
     assert seen
-    assert simulate(gallery_machine("palindrome"), "ab", watch=seen.append).outcome is not None
+    assert simulate(gallery_machine("palindrome"), "ab", watch=seen.append).outcome is Outcome.REJECT
+    assert run("palindrome", "ab", watch=seen.append).outcome is Outcome.REJECT
 
 
 def test_work_that_is_refused_leaves_no_empty_file(tmp_path: Path) -> None:

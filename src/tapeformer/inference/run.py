@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.arguments import check_called
+from tapeformer.arguments import check_called, watched
 from tapeformer.bundle.record import Bundle
 from tapeformer.inference.answer import Answer
 from tapeformer.inference.checkpoint import Checkpoint
@@ -34,7 +34,7 @@ def run(
     machine: Source,
     word: Word = "",
     *,
-    watch: Watch | None = None,
+    watch: Callable[[int], bool | None] | None = None,
     see: See | None = None,
     **options: Any,
 ) -> Answer:
@@ -47,10 +47,10 @@ def run(
     the number of tokens now and then and stops the run by returning False; `see` gets every piece
     of generated tokens.
     """
-    check_called(watch=watch, see=see)
-    asked = run_options(options)
+    check_called(see=see)
+    goes_on, asked = watched(watch), run_options(options)
     model = find_model(machine, asked.compile, allow_modified=asked.allow_modified)
-    return run_model(model, symbols_of(model, word, asked.spaced), asked, watch, see)
+    return run_model(model, symbols_of(model, word, asked.spaced), asked, goes_on, see)
 
 
 def run_model(
