@@ -79,7 +79,9 @@ def test_a_watch_that_returns_nothing_stops_nothing(tmp_path: Path) -> None:
     )
     assert found.answered == 2
     assert seen
-    assert simulate(gallery_machine("palindrome"), "ab", watch=seen.append).outcome is Outcome.REJECT
+    assert (
+        simulate(gallery_machine("palindrome"), "ab", watch=seen.append).outcome is Outcome.REJECT
+    )
     assert run("palindrome", "ab", watch=seen.append).outcome is Outcome.REJECT
 
 
