@@ -30,7 +30,9 @@ def test_neither_pytorch_nor_matplotlib_comes_with_a_plain_install() -> None:
 
 def test_the_dense_engine_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(TapeformerError, match=r"dense engine needs torch.*pip install '\.\[torch\]'"):
+    with pytest.raises(
+        TapeformerError, match=r"dense engine needs torch.*pip install '\.\[torch\]'"
+    ):
         make_engine("dense", telescoped(1), ())
 
 
