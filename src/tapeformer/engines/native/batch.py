@@ -199,10 +199,7 @@ class _Run:
         self.memory = batch.memory.ctypes.data
 
     def to_the_end(self) -> Iterator[list[Ended]]:
-        """Read the prompts side by side, then run until every input has ended.
-
-        Yields what has ended, also where nothing has: the caller may stop there.
-        """
+        """Read the prompts side by side, then run to the end; yield now and then what has ended."""
         absorbs, shortest = self.batch.layout.stores_words, min(self.begins, default=0)
         for place in range(max(self.begins, default=0)):
             if place >= shortest and (absorbs or self.lanes[LIVE].any()):
