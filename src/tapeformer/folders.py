@@ -26,7 +26,7 @@ def written_at_once(path: Path) -> Iterator[Path]:
 @contextmanager
 def file_written_at_once(path: Path) -> Iterator[Path]:
     """Give a file to write, which gets its name when all is written; a failure leaves nothing."""
-    partial = path.with_name(f".{os.getpid()}.{path.name}")
+    partial = path.with_name(f".{os.getpid()}.{path.name[-50:]}")
     try:
         yield partial
         partial.replace(path)

@@ -161,7 +161,7 @@ def failing(_: int, tried: Path) -> float:
 
 def test_a_scheduler_without_workers_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as alone,  # type: ignore[no-untyped-call]
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as alone,  # type: ignore[no-untyped-call]
         closing(ClusterPool(Measurement(len, ()), alone.scheduler_address)) as pool,
     ):
         pool._count()

@@ -90,7 +90,14 @@ def test_work_that_is_refused_leaves_no_empty_file(tmp_path: Path) -> None:
     with pytest.raises(TapeformerError), alone_with(answers):
         raise TapeformerError(Fault("no GPU"))
     assert not answers.exists()
-    answers.write_bytes(b"{}\n")
+    link = tmp_path / "link"
+    link.symlink_to(answers)
+    for content in (b"", b"{}\n"):
+        answers.write_bytes(content)
+        with pytest.raises(TapeformerError), alone_with(link):
+            raise TapeformerError(Fault("no GPU"))
+        assert link.is_symlink()
+        assert answers.read_bytes() == content
     with pytest.raises(TapeformerError), alone_with(answers):
         raise TapeformerError(Fault("no GPU"))
     assert answers.read_bytes() == b"{}\n"
@@ -113,6 +120,7 @@ def test_sigterm_stops_like_control_c() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
+        process.terminate()
         process.terminate()
         assert process.stdout.read() == "stopped\n"
     assert process.returncode == 0

@@ -130,19 +130,24 @@ def test_a_group_that_was_cancelled_is_lost_with_its_process() -> None:
     assert not pool.recover(cancelled)
 
 
-def no_process(*_: object) -> NoReturn:
-    raise OSError(EAGAIN, "Resource temporarily unavailable")
+def failing(kind: type[Exception]) -> Callable[..., NoReturn]:
+    def no_process(*_: object) -> NoReturn:
+        raise kind(EAGAIN, "Resource temporarily unavailable")
+
+    return no_process
 
 
 @pytest.mark.parametrize("method", ["__init__", "loading"])
+@pytest.mark.parametrize("kind", [OSError, RuntimeError])
 def test_where_no_process_can_start_the_thread_goes_on(
+    kind: type[Exception],
     method: str,
     tmp_path: Path,
     alone: bytes,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(ProcessPool, method, no_process)
+    monkeypatch.setattr(ProcessPool, method, failing(kind))
     monkeypatch.setattr(local, "PATIENCE", 0.0)
     monkeypatch.setattr(files, "MOST_LINES", files.FEWEST_LINES)
     model = BatchModel(MACHINE, BUNDLE, BatchOptions(cache=tmp_path))

@@ -14,6 +14,8 @@ LINES_AFTER, LINES_EVERY = 10.0, 60.0
 """Seconds before the first line where standard error is no terminal, and most between two."""
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 """Signals after which work stops and says what is known so far."""
+SAME_SIGNAL = 0.5
+"""Seconds in which a second signal is the same one: `timeout` sends two at once."""
 HOW_TO_STOP = "Ctrl-C stops and prints what is known; --max-steps sets a limit"
 HOW_TO_STOP_A_BATCH = "Ctrl-C stops; --max-steps sets a limit for each line"
 HOW_TO_RESUME = "; with --checkpoint FILE a run can be resumed"
@@ -28,7 +30,7 @@ class Watch:
 
     def __init__(self, unit: str, total: int | None = None, hint: str = "") -> None:
         self.unit, self.total, self.hint = unit, total, hint
-        self.interrupted = False
+        self.interrupted, self._interrupted_at = False, 0.0
         self.started = time.monotonic()
         self._first: tuple[int, float] | None = None
         self._next_line = LINES_AFTER
@@ -61,9 +63,11 @@ class Watch:
         return not self.interrupted
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        if self.interrupted:
+        now = time.monotonic()
+        if self.interrupted and now - self._interrupted_at > SAME_SIGNAL:
             raise KeyboardInterrupt
-        self.interrupted = True
+        if not self.interrupted:
+            self.interrupted, self._interrupted_at = True, now
 
     def _show(self, done: int, elapsed: float) -> None:
         if self._bar is None:

@@ -118,7 +118,7 @@ class LocalPool:
         try:
             self._processes = ProcessPool(self._task, self._count)
             self._starting = self._processes.loading()
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
             if self._processes is not None:
                 self._processes.close()
             self._processes, self._count = None, 1

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Lock, RLock, Thread
@@ -88,7 +88,8 @@ class ProcessPool:
         for process in self._context.started:
             if process.pid is not None:
                 process.kill()
-        self.executor.shutdown(wait=True, cancel_futures=True)
+        with suppress(RuntimeError):  # its thread may not have started
+            self.executor.shutdown(wait=True, cancel_futures=True)
 
 
 _starting = Lock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import monotonic
 from typing import IO
@@ -52,6 +52,7 @@ def alone_with(answers: Path) -> Iterator[AnswerWriter]:
     """Open the file of answers for this run alone: raise if another run is writing it."""
     if os.path.exists(answers) and not os.path.isfile(answers):
         raise _unwritable(answers, OSError(0, "it is not a file"))
+    is_new = not os.path.lexists(answers)
     try:
         file = answers.open("ab", buffering=0)
     except OSError as error:
@@ -65,13 +66,13 @@ def alone_with(answers: Path) -> Iterator[AnswerWriter]:
                     remedy="wait until it has ended, or name another file of answers",
                 )
             )
-        with _removed_if_unused(answers):
+        with _removed_if_unused(answers) if is_new else nullcontext():
             yield AnswerWriter(file, answers)
 
 
 @contextmanager
 def _removed_if_unused(answers: Path) -> Iterator[None]:
-    """Remove the file again if work ends with an error before anything was written."""
+    """Remove a new file again if work ends with an error before anything was written."""
     try:
         yield
     except TapeformerError:

@@ -98,7 +98,7 @@ class Readers:
         """The processes, once they have started; None if there are none."""
         try:
             return None if self._started is None else self._started.result()
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
             warn(error)
             return None
 
@@ -177,7 +177,7 @@ class ReaderPool:
         self._warned = True
 
 
-def warn(error: OSError) -> None:
+def warn(error: Exception) -> None:
     """Warn that other processes cannot help, and why."""
     log.warning(
         "warning: one process reads what the GPU makes: %s; the temporary folder (TMPDIR) needs "
