@@ -23,17 +23,20 @@ class Costs:
 
 def check_memory(costs: Costs, window: int) -> None:
     """Refuse what needs more bytes than the limit, or than the machine has free without one."""
-    allowed = int(SHARE * free_memory()) if costs.limit is None else costs.limit
-    needed = costs.fixed + window * costs.per_token
+    what = f"the {costs.engine} engine would need too much memory for this model"
+    remedy = "use another engine, fewer levels or a smaller window"
+    needed, for_what = costs.fixed + window * costs.per_token, f" for a window of {window} tokens"
+    check_room(needed, what, remedy, costs.limit, for_what)
+
+
+def check_room(
+    needed: int, what: str, remedy: str, limit: int | None = None, for_what: str = ""
+) -> None:
+    """Refuse so many bytes, in the caller's words, beyond the limit or what the machine has free."""
+    allowed = int(SHARE * free_memory()) if limit is None else limit
     if needed > allowed:
-        raise TapeformerError(
-            Fault(
-                f"the {costs.engine} engine would need too much memory for this model",
-                expected=f"at most {_gigabytes(allowed)}",
-                got=f"{_gigabytes(needed)} for a window of {window} tokens",
-                remedy="use another engine, fewer levels or a smaller window",
-            )
-        )
+        most, got = f"at most {_gigabytes(allowed)}", f"{_gigabytes(needed)}{for_what}"
+        raise TapeformerError(Fault(what, None, most, got, remedy))
 
 
 def free_memory() -> int:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from tapeformer.bundle.record import Bundle
 from tapeformer.compile.options import CompileOptions
-from tapeformer.engines.memory import SHARE, free_memory
-from tapeformer.faults import Fault, TapeformerError
+from tapeformer.engines.memory import check_room
 from tapeformer.machine.record import TuringMachine
 from tapeformer.weights.tokens import token_of
 
@@ -42,13 +41,9 @@ def growth(machine: TuringMachine, options: CompileOptions) -> Grow | None:
 
 def _fitting(bundle: Bundle) -> Bundle:
     """Return a larger model if there is memory to grow into it; the system might end us otherwise."""
-    needed = bundle.window * len(bundle.weights.factors) * GROWING_BYTES
-    allowed = int(SHARE * free_memory())
-    if needed > allowed:
-        what = "the machine outgrows its model, and a larger one needs too much memory"
-        most, got = f"at most {allowed / 1e9:.2f} GB", f"{needed / 1e9:.2f} GB"
-        remedy = "give a smaller limit of steps, or free some memory"
-        raise TapeformerError(Fault(what, None, most, got, remedy))
+    what = "the machine outgrows its model, and a larger one needs too much memory"
+    remedy = "give a smaller limit of steps, or free some memory"
+    check_room(bundle.window * len(bundle.weights.factors) * GROWING_BYTES, what, remedy)
     return bundle
 
 

@@ -132,7 +132,7 @@ def test_a_machine_that_outgrows_what_was_simulated_gets_a_larger_model(
 
 def test_a_model_that_would_outgrow_the_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tapeformer.compile.sizes.SEARCHED_STEPS", 20)
-    monkeypatch.setattr("tapeformer.inference.grow.free_memory", lambda: 10**7)
+    monkeypatch.setattr("tapeformer.engines.memory.free_memory", lambda: 10**7)
     grown, other = records_of(["1RB1RB_1RA1RA", "1RB1LB_1LA1RZ"])
     assert "needs too much memory; expected at most 0.01 GB; got 0.02 GB" in grown[ERROR]
     assert other["outcome"] == "halt"
