@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeformer.dataclass import dataclass
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS
 from tapeformer.windows import Flags, Integers, Windows, numbered_within
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ def prompts_of(tokens: Sequence[NDArray[np.int32]]) -> Prompts:
     return Prompts(rows.astype(np.int32), ids, lengths)
 
 
-COUNTER_DIGITS = 48
-"""Binary digits of the engines' counters."""
 UNLIMITED = 1 << COUNTER_DIGITS - 1
 """A limit that no run reaches: five million tokens a second take most of a year."""
 

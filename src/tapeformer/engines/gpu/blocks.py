@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.batch import COUNTER_DIGITS, Budget, Ended, Prompts
+from tapeformer.engines.batch import Budget, Ended, Prompts
 from tapeformer.engines.gpu.device import Device, allocated
 from tapeformer.engines.gpu.kernel import Kernel
 from tapeformer.engines.gpu.lanes import (
@@ -32,6 +32,7 @@ from tapeformer.engines.gpu.prompt_masks import (
 )
 from tapeformer.engines.gpu.served_memory import ServedMemory
 from tapeformer.engines.gpu.windows import BlockMemory, DeviceWindows
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS
 from tapeformer.windows import Flags, Integers
 
 FEED_BYTES = 256 << 20

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.engines.batch import COUNTER_DIGITS
 from tapeformer.engines.gpu.lanes import COUNTER, DOUBTED, FRESH, LIVE, MARGIN
 from tapeformer.engines.gpu.llvm_lines import GLOBAL
 from tapeformer.engines.gpu.memory_layout import BLOCK_THREADS, KernelLayout
 from tapeformer.engines.gpu.thread_text import lane_word, thread_start
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS
 
 POINTERS = ("memory", "newest", "lanes", "masks", "table", "lengths", "begun")
 NUMBERS = ("total", "tokens", "words", "first", "places")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tapeformer.engines.batch import COUNTER_DIGITS
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS
 
 LIVE, FRESH, DOUBTED, COUNTER = 0, 1, 2, 3
 """Rows: inputs that still run, those with no counted token, those for another engine, counters."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tapeformer.engines.batch import COUNTER_DIGITS, Budget, Counted, Ended, Prompts
+from tapeformer.engines.batch import Budget, Counted, Ended, Prompts
 from tapeformer.engines.logic.attention_offsets import FOR_EVER, AttentionOffsets
-from tapeformer.engines.logic.machine_words import WORD_BITS
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS, WORD_BITS
 from tapeformer.engines.memory import Costs, check_memory
 from tapeformer.engines.native.batch_memory import BatchMemory
 from tapeformer.engines.native.build import batch_code

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeformer.engines.batch import COUNTER_DIGITS
-from tapeformer.engines.logic.machine_words import ONES, WORD_BITS
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS, ONES, WORD_BITS
 from tapeformer.engines.logic.program import Program
 from tapeformer.engines.logic.token_words import TokenWords
 from tapeformer.engines.native.calling_convention import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeformer.engines.batch import COUNTER_DIGITS
 from tapeformer.engines.logic.attention_offsets import AttentionOffsets
-from tapeformer.engines.logic.machine_words import ONES
+from tapeformer.engines.logic.machine_words import COUNTER_DIGITS, ONES
 from tapeformer.engines.native.cache import MachineCode
 from tapeformer.engines.native.calling_convention import counted
 from tapeformer.engines.native.compiler import loaded
