@@ -39,6 +39,7 @@ class Recorder:
         self.maker = LineMaker(model, self.runner.reader, self.runner.engine)
         self.encoder = TextEncoder(self.runner.encoder, self.machine.word_symbols)
         self.kept: dict[str, Lines] = {}
+        self._bytes = 0
 
     def answered(self, texts: Sequence[str]) -> Answered:
         """Return the answers to some inputs, in order."""
@@ -50,14 +51,18 @@ class Recorder:
         """Return a line for each input; duplicates are answered once while answers are kept."""
         new = [text for text in dict.fromkeys(texts) if text not in self.kept]
         if len(self.kept) + len(new) > MOST_KEPT:
-            self.kept.clear()
+            self._forget()
             new = list(dict.fromkeys(texts))
         for numbers, lines in self._found(new):
             self.kept.update(zip([new[number] for number in numbers], lines.each(), strict=True))
+            self._bytes += len(lines.content)
         found = [self.kept[text] for text in texts]
-        if sum(len(line.content) for line in self.kept.values()) > MOST_BYTES:
-            self.kept.clear()
+        if self._bytes > MOST_BYTES:
+            self._forget()
         return found
+
+    def _forget(self) -> None:
+        self.kept, self._bytes = {}, 0
 
     def _in_order(self, texts: Sequence[str]) -> list[Lines]:
         """Return the lines in order of inputs; those of consecutive inputs stay in one piece."""
