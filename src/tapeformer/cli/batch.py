@@ -116,9 +116,11 @@ def tell(found: Summary, asked: Asked, stopped: bool, unit: str = "input") -> No
 
 def _first_error(answers: Path, inputs: str) -> str:
     """Return the place and the message of the first line with an error instead of an answer."""
+    from tapeformer.inference.batch.columns import ERROR
+
     with answers.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
-            if '"error": ' in line and (message := json.loads(line).get("error")):
+            if f'"{ERROR}": ' in line and (message := json.loads(line).get(ERROR)):
                 return f"{inputs}:{number}: {in_options(message)}"
     return inputs
 

@@ -81,7 +81,8 @@ def dataset(
 ) -> None:
     """Write chains of thought as training data, or check them.
 
-    Parquet for `datasets`, and chats as JSON lines. Run the same command again to resume. Each machine is a configuration for load_dataset.
+    Parquet for `datasets`, and chats as JSON lines. Run the same command again to resume. Each
+    machine is a configuration for load_dataset.
     """
     from tapeformer.export.dataset import DatasetOptions
 

@@ -63,7 +63,8 @@ def learn(
 ) -> None:
     """Train models on chains of thought; count wrong tokens.
 
-    Trains the arms of an experiment and scores them at every test length. Run the same command again to resume: arms that are done are kept.
+    Trains the arms of an experiment and scores them at every test length. Run the same command
+    again to resume: arms that are done are kept.
     """
     require("torch", extra="learning", what="learning")
     from tapeformer.learning.config import load_config

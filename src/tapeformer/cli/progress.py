@@ -64,10 +64,10 @@ class Watch:
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self.interrupted and now - self._interrupted_at > SAME_SIGNAL:
-            raise KeyboardInterrupt
         if not self.interrupted:
             self.interrupted, self._interrupted_at = True, now
+        elif now - self._interrupted_at > SAME_SIGNAL:
+            raise KeyboardInterrupt
 
     def _show(self, done: int, elapsed: float) -> None:
         if self._bar is None:

@@ -47,8 +47,8 @@ def slip(text: str) -> str:
 
 def is_list(text: str) -> bool:
     """Return whether the text is a list of machines, one on each line."""
-    lines = text.split("\n", 3)[:3]
-    return len(lines) > 1 and all(map(recognises, lines[:2]))
+    lines = text.split("\n", 2)[:2]
+    return len(lines) == 2 and all(map(recognises, lines))
 
 
 def read(source: Source, conventions: Conventions) -> TuringMachine:
